@@ -56,33 +56,32 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
             give a failed evaluation.
     """
     reset_peak_memory()
+    fit = None
+    reason = ""
     trials: Sequence[Trial] = ()
     predictions: dict[Part, Prediction] = {}
-    started = time.perf_counter()
+    started = fitted = time.perf_counter()
     try:
         fit = learner.fit(table.blind(split.test), split, seed)
         trials = fit.trials
         fitted = time.perf_counter()
         for part in PREDICTED:
             predictions[part] = learner.predict(split.rows(part))
-        predicted = time.perf_counter()
     except (Infeasible, MemoryError) as error:
-        return Evaluation(
-            "failed",
-            reason=" ".join(str(error).split()) or type(error).__name__,
-            fit_seconds=time.perf_counter() - started,
-            peak_memory_mb=peak_memory_mb(),
-            peak_gpu_memory_mb=peak_gpu_memory_mb(),
-            trials=trials or getattr(error, "trials", ()),
-        )
+        reason = " ".join(str(error).split()) or type(error).__name__
+        trials = trials or getattr(error, "trials", ())
+        fit = None
+        predictions = {}
+    ended = time.perf_counter()
     for part, prediction in predictions.items():
         _require_finite(prediction, part)
     return Evaluation(
-        "ok",
+        status="ok" if fit else "failed",
+        reason=reason,
         fit=fit,
         predictions=predictions,
-        fit_seconds=fitted - started + fit.earlier_seconds,
-        predict_seconds=predicted - fitted,
+        fit_seconds=fitted - started + fit.earlier_seconds if fit else ended - started,
+        predict_seconds=ended - fitted if fit else 0.0,
         peak_memory_mb=peak_memory_mb(),
         peak_gpu_memory_mb=peak_gpu_memory_mb(),
         trials=trials,

@@ -27,8 +27,8 @@ class Metric:
     name: str
     title: str
     tasks: tuple[Task, ...]
-    higher_is_better: bool
     compute: Callable[[np.ndarray, np.ndarray], float]
+    higher_is_better: bool = False
     maximum: float = float("inf")
 
 
@@ -64,59 +64,15 @@ def _rmse(truth: np.ndarray, predicted: np.ndarray) -> float:
     return _mse(truth, predicted) ** 0.5
 
 
-AUROC = Metric(
-    "auroc",
-    "AUROC",
-    ("binary",),
-    higher_is_better=True,
-    compute=_auroc,
-    maximum=1.0,
-)
+AUROC = Metric("auroc", "AUROC", ("binary",), _auroc, higher_is_better=True, maximum=1)
 ACCURACY = Metric(
-    "accuracy",
-    "accuracy",
-    CLASSIFICATION,
-    higher_is_better=True,
-    compute=_accuracy,
-    maximum=1.0,
+    "accuracy", "accuracy", CLASSIFICATION, _accuracy, higher_is_better=True, maximum=1
 )
-NLL = Metric(
-    "nll",
-    "NLL",
-    CLASSIFICATION,
-    higher_is_better=False,
-    compute=negative_log_likelihood,
-)
-BRIER = Metric(
-    "brier",
-    "Brier score",
-    CLASSIFICATION,
-    higher_is_better=False,
-    compute=_brier,
-    maximum=2.0,
-)
-ECE = Metric(
-    "ece",
-    "calibration error",
-    CLASSIFICATION,
-    higher_is_better=False,
-    compute=_ece,
-    maximum=1.0,
-)
-RMSE = Metric(
-    "rmse",
-    "RMSE",
-    ("regression",),
-    higher_is_better=False,
-    compute=_rmse,
-)
-MSE = Metric(
-    "mse",
-    "MSE",
-    ("regression",),
-    higher_is_better=False,
-    compute=_mse,
-)
+NLL = Metric("nll", "NLL", CLASSIFICATION, negative_log_likelihood)
+BRIER = Metric("brier", "Brier score", CLASSIFICATION, _brier, maximum=2)
+ECE = Metric("ece", "calibration error", CLASSIFICATION, _ece, maximum=1)
+RMSE = Metric("rmse", "RMSE", ("regression",), _rmse)
+MSE = Metric("mse", "MSE", ("regression",), _mse)
 METRICS = {metric.name: metric for metric in (AUROC, ACCURACY, NLL, BRIER, ECE, RMSE, MSE)}
 
 PAPER_METRICS: dict[Task, str] = {

@@ -168,7 +168,7 @@ class Split:
 
     def rows(self, part: Part) -> np.ndarray:
         """Row numbers of a part."""
-        return {"train": self.train, "validation": self.validation, "test": self.test}[part]
+        return getattr(self, part)
 
     def drawn_train_rows(self, share: float) -> np.ndarray:
         """A random share of the train rows, at least one, in ascending order.

@@ -9,12 +9,13 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.distributions import Normal, kl_divergence
 
 from baselines.grids import Parameters
 from baselines.networks.retrieval import RetrievalNetwork, without_own
 from npt.nn.gaussian import Gaussians
 from npt.processes.attention import CrossAttention, mlp
-from npt.processes.neural_process import ENCODER_LAYERS, Latent, LatentEncoder
+from npt.processes.neural_process import ENCODER_LAYERS, LatentEncoder, latent_draws
 
 
 class ANPNetwork(RetrievalNetwork):
@@ -69,14 +70,14 @@ class ANPNetwork(RetrievalNetwork):
         reproduces its context.
         """
         prior = self.latent_of(stored, labels)
-        z = prior.mean + prior.deviation * self.noise[:, None]  # (S, 1, W)
+        z = prior.mean + prior.stddev * self.noise[:, None]  # (S, 1, W)
         outputs = self.decoded(features, stored, labels, z)  # (S, n, outputs)
         if self.classes is None:
             return outputs[..., :1].mean(0)
         probabilities = outputs.softmax(-1).mean(0)  # (n, K)
         return probabilities.log()
 
-    def latent_of(self, stored: Tensor, labels: Tensor) -> Latent:
+    def latent_of(self, stored: Tensor, labels: Tensor) -> Normal:
         """q(z) (1, W) given rows (m, F) and their labels (m,)."""
         pairs = self._pairs(stored, labels)[None]  # (1, m, F + K)
         inputs = pairs[..., :-1]
@@ -126,9 +127,9 @@ class ANPNetwork(RetrievalNetwork):
         shown = labels[:context]
         posterior = self.latent_of(features, labels)
         prior = self.latent_of(stored, shown)
-        z = posterior.drawn(1, None)  # (1, 1, W)
+        z = latent_draws(posterior, 1, None)  # (1, 1, W)
         outputs = self.decoded(features, stored, shown, z)
-        divergence = posterior.divergence_from(prior).squeeze() / len(features)
+        divergence = kl_divergence(posterior, prior).sum() / len(features)
         if not self.reads:
             divergence = torch.zeros_like(divergence)
         if self.classes is None:

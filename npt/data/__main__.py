@@ -14,14 +14,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
-from urllib.parse import urlparse
 
 from npt.data.custom import CustomDataset
 from npt.data.custom.dataset import CustomTask
 from npt.data.custom.formats import read_openml
 from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
-from npt.data.declaration import Dataset
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
 from npt.errors import UserError, unknown
 from npt.table import PARTS
@@ -95,38 +93,29 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def listing(downloads: Path) -> str:
-    """A table with a row for each dataset; its alternative readings are in the last column."""
+    """A table with a row for each dataset."""
     from tabulate import tabulate
+    from tqdm import tqdm
 
-    rows = [_facts(dataset, downloads) for dataset in datasets().values() if not dataset.folder]
+    rows = []
+    for dataset in datasets().values():
+        sizes = [file.size for file in dataset.readings[0].files]
+        known = [size for size in sizes if size is not None]
+        size = tqdm.format_sizeof(sum(known), "B") if len(known) == len(sizes) else "unknown"
+        rows.append(
+            {
+                "name": dataset.name,
+                "rows": f"{dataset.rows:,}",
+                "columns": f"{dataset.columns:,}",
+                "task": dataset.task,
+                "size": size,
+                "licence": dataset.licence,
+                "available": available(dataset, downloads) or "no",
+            }
+        )
     table = tabulate(rows, headers="keys", colalign=("left", "right", "right"))
     places = f"${MIRROR}, {downloads} and installed packages"
     return f"{table}\n\nFiles are searched for in {places}."
-
-
-def _facts(dataset: Dataset, downloads: Path) -> dict[str, str]:
-    from tqdm import tqdm
-
-    sources: dict[str, None] = {}
-    for reading in dataset.readings:
-        for file in reading.files:
-            if file.package:
-                sources[file.package[0]] = None
-            sources.update(dict.fromkeys(urlparse(url).netloc for url in file.addresses))
-    sizes = [file.size for file in dataset.readings[0].files]
-    known = [size for size in sizes if size is not None]
-    alternatives = [name for name, other in datasets().items() if other.folder == dataset.name]
-    return {
-        "name": dataset.name,
-        "rows": f"{dataset.rows:,}",
-        "columns": f"{dataset.columns:,}",
-        "task": dataset.task,
-        "size": tqdm.format_sizeof(sum(known), "B") if len(known) == len(sizes) else "unknown",
-        "source": "\n".join(sources) or "generated",
-        "licence": dataset.licence,
-        "available": available(dataset, downloads) or "no",
-        "also as": "\n".join(name.removeprefix(dataset.name) for name in alternatives),
-    }
 
 
 def fetch(names: Sequence[str], downloads: Path) -> None:
@@ -140,20 +129,16 @@ def fetch(names: Sequence[str], downloads: Path) -> None:
             raise UserError(f"{unknown(name, datasets())}, or {OPENML}NUMBER")
     for name in names:
         number = _openml_number(name)
-        if number is None:
-            _fetch_declared(datasets()[name], downloads)
-        else:
+        if number is not None:
             content = read_openml(number, downloads)
             rows = content.table.num_rows
             print(f"{name}: {rows:,} rows; columns {', '.join(content.names)}")
-
-
-def _fetch_declared(dataset: Dataset, downloads: Path) -> None:
-    acquired = acquire(dataset, downloads)
-    for file, path in acquired.paths.items():
-        print(f"{dataset.name}: {path} ({acquired.origins[file]})")
-    if not acquired.paths:
-        print(f"{dataset.name}: is generated, has no files")
+            continue
+        acquired = acquire(datasets()[name], downloads)
+        for file, path in acquired.paths.items():
+            print(f"{name}: {path} ({acquired.origins[file]})")
+        if not acquired.paths:
+            print(f"{name}: is generated, has no files")
 
 
 def _openml_number(name: str) -> int | None:

@@ -17,6 +17,7 @@ PREPARATION = 1
 """Version of the code between the files of a dataset and its prepared table, raised by hand when
 tables change."""
 
+Read = Callable[[Mapping[str, Path]], "pd.DataFrame | Iterable[pd.DataFrame]"]
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
@@ -51,11 +52,6 @@ class File:
     archive: Archive | None = None
     member: str = ""
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """Addresses of the file or of its archive."""
-        return self.archive.urls if self.archive else self.urls
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -67,7 +63,7 @@ class Reading:
     """
 
     files: tuple[File, ...]
-    read: Callable[[Mapping[str, Path]], pd.DataFrame | Iterable[pd.DataFrame]]
+    read: Read
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import requests
+from typing import IO
 
 ATTEMPTS = 4
 TIMEOUT = (10, 60)  # seconds to connect, and without a byte
@@ -44,31 +41,24 @@ def download(url: str, stream: IO[bytes]) -> bool:
 
 def _append(url: str, stream: IO[bytes], start: int) -> None:
     import requests
+    from tqdm import tqdm
 
     headers = {"Accept-Encoding": "identity"}  # a compressed file stays compressed
     if start:
         headers["Range"] = f"bytes={start}-"
-        _print(f"downloading {url} from byte {start:,}")
-    else:
-        _print(f"downloading {url}")
+    _print(f"downloading {url} from byte {start:,}")
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
             return
         response.raise_for_status()
         if response.status_code != requests.codes.partial_content:
             stream.truncate(0)
-        _receive(response, stream)
-
-
-def _receive(response: requests.Response, stream: IO[bytes]) -> None:
-    from tqdm import tqdm
-
-    length = int(response.headers.get("Content-Length", 0)) or None
-    hidden = not sys.stderr.isatty()
-    with tqdm(total=length, unit="B", unit_scale=True, disable=hidden) as bar:
-        for chunk in response.raw.stream(CHUNK, decode_content=False):
-            stream.write(chunk)
-            bar.update(len(chunk))
+        length = int(response.headers.get("Content-Length", 0)) or None
+        hidden = not sys.stderr.isatty()
+        with tqdm(total=length, unit="B", unit_scale=True, disable=hidden) as bar:
+            for chunk in response.raw.stream(CHUNK, decode_content=False):
+                stream.write(chunk)
+                bar.update(len(chunk))
     stream.flush()
 
 

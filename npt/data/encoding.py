@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from npt.table import ALL_ROWS, Image, Split, Table
+from npt.table import ALL_ROWS, Split, Table
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
             continue
         image = table.image
         if image and image.centre and j != table.target:
-            channel = _channel(image, j, table.target)
+            feature = j - 1 if j > table.target else j
+            channel = feature // (image.height * image.width)
             centre[j] = image.centre[channel]
             scale[j] = image.scale[channel]
             continue
@@ -50,13 +51,6 @@ def statistics(table: Table, split: Split, *, transductive: bool = True) -> Stat
         if len(known):
             centre[j], scale[j] = centre_and_scale(known)
     return Statistics(centre, scale)
-
-
-def _channel(image: Image, j: int, target: int) -> int:
-    """Channel of the intensities in column `j`."""
-    feature = j - 1 if j > target else j
-    pixels = image.height * image.width
-    return feature // pixels
 
 
 def centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:

@@ -97,25 +97,29 @@ class _Search:
     """Places where a file of a dataset can be.
 
     Attributes:
-        mirror: The dataset's folder in a mirror, if there is one.
         downloads: Folder of its downloaded and unpacked files.
+        folders: Folders of its files by origin: the mirror, if there is one, and the downloads.
         local: Places that need neither unpacking nor a network.
     """
 
     def __init__(self, dataset: Dataset, downloads: Path) -> None:
-        mirror = os.environ.get(MIRROR)
-        if mirror and not Path(mirror).is_dir():
-            raise UserError(f"{MIRROR}: {mirror} is not a directory; unset it or create it")
-        self.mirror = Path(mirror, dataset.place) if mirror else None
         self.downloads = downloads / dataset.place
-        self.local: list[Place] = [self.in_mirror, self.downloaded, self.in_package]
+        self.folders = {"download": self.downloads}
+        mirror = os.environ.get(MIRROR)
+        if mirror:
+            if not Path(mirror).is_dir():
+                raise UserError(f"{MIRROR}: {mirror} is not a directory; unset it or create it")
+            self.folders = {"mirror": Path(mirror, dataset.place), **self.folders}
+        self.local: list[Place] = [self.in_folder, self.in_package]
 
-    def in_mirror(self, file: File | Archive) -> Located | None:
-        return self.mirror and _in_folder(self.mirror, file, "mirror", "not used")
-
-    def downloaded(self, file: File | Archive) -> Located | None:
-        consequence = "not used; remove it to download it again"
-        return _in_folder(self.downloads, file, "download", consequence)
+    def in_folder(self, file: File | Archive) -> Located | None:
+        """The file in the mirror or among the downloads."""
+        for origin, folder in self.folders.items():
+            path = folder / file.name
+            if path.is_file():
+                _check(file, path, str(path), "not used; remove it to download it again")
+                return Located(path, origin)
+        return None
 
     def in_package(self, file: File) -> Located | None:
         if file.package is None:
@@ -136,10 +140,10 @@ class _Search:
     def unpacked(self, file: File) -> Located | None:
         """The file from its archive, or from a gzipped copy, in the mirror or the downloads."""
         if file.archive:
-            archive = self.in_mirror(file.archive) or self.downloaded(file.archive)
+            archive = self.in_folder(file.archive)
             if archive:
                 return self._unpack(file, archive)
-        for folder in filter(None, (self.mirror, self.downloads)):
+        for folder in self.folders.values():
             packed = folder / f"{file.name}.gz"
             if packed.is_file():
                 return self._unpack(file, Located(packed, str(packed)))
@@ -162,7 +166,7 @@ class _Search:
         part = self.downloads / f".{file.name}{'.gz' if gzipped else ''}.part"
         self.downloads.mkdir(parents=True, exist_ok=True)
         with FileLock(part.with_suffix(".lock")):
-            earlier = self.downloaded(file)  # of a process that held the lock before
+            earlier = self.in_folder(file)  # of a process that held the lock before
             if earlier:
                 return earlier
             with part.open("ab") as stream:
@@ -190,14 +194,6 @@ class _Search:
             unpack(packed.path, file.member, partial, file.size or MAX_UNPACKED_BYTES)
             _check(file, partial, origin, "not kept")
         return Located(path, origin)
-
-
-def _in_folder(folder: Path, file: File | Archive, origin: str, consequence: str) -> Located | None:
-    path = folder / file.name
-    if not path.is_file():
-        return None
-    _check(file, path, str(path), consequence)
-    return Located(path, origin)
 
 
 def _check(file: File | Archive, path: Path, shown_as: str, consequence: str) -> None:

@@ -81,10 +81,7 @@ def save(path: Path, prepared: Prepared) -> None:
     text = json.dumps(header).encode()
     metadata = {HEADER: text, CHECKSUM: str(zlib.crc32(text))}
     names = [column.name for column in table.columns]
-    prefix = "fold"  # which no column of the table has
-    while any(name.startswith(prefix) for name in names):
-        prefix = f"_{prefix}"
-    names += [f"{prefix} {fold}" for fold in prepared.splits]
+    names += [f"npt fold {fold}" for fold in prepared.splits]
     batch = pa.record_batch(arrays, names).replace_schema_metadata(metadata)
     with (
         replacing(path) as partial,

@@ -1,15 +1,39 @@
-"""Comma-separated numbers, read in parts with exact values."""
+"""Readers of datasets in text: by pandas, or in parts with exact values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from npt.data.declaration import Read
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BLOCK_BYTES = 2 << 20  # Arrow reads about thirty blocks ahead
+
+
+def rows(**options: Any) -> Callable[[Mapping[str, Path]], pd.DataFrame]:
+    """Reads the rows of a dataset's only file, with options of `pandas.read_csv`."""
+
+    def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+        import pandas as pd
+
+        (path,) = paths.values()
+        return pd.read_csv(path, **options)
+
+    return read
+
+
+def whole_numbers(names: Sequence[str]) -> Read:
+    """Reads columns of whole numbers, file after file."""
+
+    def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
+        for path in paths.values():
+            yield from numbers(path, names, whole=names)
+
+    return read
 
 
 def numbers(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 import torch
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils import check_random_state
@@ -28,12 +29,16 @@ def value_errors() -> Generator[None]:
 
 
 @contextmanager
-def torch_threads(n_jobs: int | None) -> Generator[None]:
-    """Torch computes with the threads of an `n_jobs` inside the block."""
+def computing(n_jobs: int | None) -> Generator[None]:
+    """Torch computes with the threads of an `n_jobs` inside the block; see `value_errors`.
+
+    Numbers may overflow: infinities are refused later.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(threads_of(n_jobs))
     try:
-        yield
+        with value_errors(), np.errstate(over="ignore"):
+            yield
     finally:
         torch.set_num_threads(before)
 

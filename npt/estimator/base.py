@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from npt.errors import UserError
-from npt.estimator.arguments import seed_of, threads_of, torch_threads, value_errors
+from npt.estimator.arguments import computing, seed_of, threads_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
 from npt.estimator.frames import as_table, learn_features, read_frame
@@ -50,9 +50,7 @@ from npt.table import Column, Split, Table
 TARGET = "target"
 ROWS = "fitted_rows"
 MODELS: Mapping[str, type[Model]] = {
-    "compact": CompactModel,
-    "paper": PaperModel,
-    "solved": SolvedModel,
+    model.architecture: model for model in (CompactModel, PaperModel, SolvedModel)
 }
 
 
@@ -279,11 +277,8 @@ class NPTEstimator(BaseEstimator):
                 visible=None if self.verbose == "auto" else bool(self.verbose),
             )
             settings = settings_of(architecture, named, self.settings, table.task, table.rows)
-            with torch_threads(self.n_jobs):
-                outcome = MODELS[architecture].fit(job, settings)
-        self.model_ = outcome.model
-        self.validation_loss_ = outcome.validation_loss
-        self.best_updates_ = outcome.best_updates
+            with computing(self.n_jobs):
+                self.model_ = MODELS[architecture].fit(job, settings)
         self.features_ = features
         self.target_ = target
         self.rows_ = rows
@@ -300,7 +295,7 @@ class NPTEstimator(BaseEstimator):
         """
         check_scalar(rows, "rows", Integral, min_val=1)
         table = self._new_rows(X)
-        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+        with computing(self.n_jobs):
             attention = self.model_.attention(table)
             count = min(rows, attention.shape[1] - 1)
             if not count:
@@ -348,7 +343,7 @@ class NPTEstimator(BaseEstimator):
         check_consistent_length(frame, labels)
         cells = self._encode_target(labels, "y")
         other = copy(self)
-        with value_errors(), torch_threads(self.n_jobs):
+        with computing(self.n_jobs):
             table = as_table(frame, self.features_, cells, self.target_)
             other.model_ = self.model_.with_rows(table)
         other.rows_ = np.arange(len(frame))
@@ -373,8 +368,6 @@ class NPTEstimator(BaseEstimator):
                 features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
-                validation_loss=self.validation_loss_,
-                best_updates=self.best_updates_,
             )
             write(Path(path).expanduser(), facts, {**state.arrays, ROWS: self.rows_})
 
@@ -411,11 +404,19 @@ class NPTEstimator(BaseEstimator):
             self.feature_names_in_ = np.array(facts.feature_names, dtype=object)
         if facts.classes is not None:
             self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
-        self.validation_loss_ = facts.validation_loss
-        self.best_updates_ = facts.best_updates
-        with torch_threads(self.n_jobs):
+        with computing(self.n_jobs):
             state = ModelState(facts.model, arrays)
             self.model_ = MODELS[facts.model.architecture].from_state(state)
+
+    @property
+    def validation_loss_(self) -> float:
+        """Loss on the validation rows."""
+        return self.model_.validation_loss
+
+    @property
+    def best_updates_(self) -> list[int]:
+        """Number of updates of each member."""
+        return self.model_.best_updates
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -453,8 +454,7 @@ class NPTEstimator(BaseEstimator):
         """Values (n,) or probabilities (n, classes) of new rows."""
         table = self._new_rows(X)
         together = self._together()
-        # Infinities are refused below.
-        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+        with computing(self.n_jobs):
             predictions = self.model_.predict(table, together=together)
         require_finite(predictions)
         return predictions

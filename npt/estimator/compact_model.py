@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -22,11 +22,10 @@ from npt.compact.training import CompactTraining, build_model, predict
 from npt.errors import UserError
 from npt.estimator.model import (
     NO_ROWS,
+    Arrays,
     Job,
     Model,
     ModelFacts,
-    ModelState,
-    Outcome,
     load_weights,
     present_device,
     require_converged,
@@ -34,24 +33,20 @@ from npt.estimator.model import (
 )
 from npt.nn.progress import Progress
 from npt.table import Split, Table
-from npt.validation import validated
 
-ENCODER = ("centre", "scale", "edges", "means")
+INDICES = ("numeric", "categorical")
+ENCODER = ("centre", "scale", "edges", "means", *INDICES)
 
 
 @dataclass
 class CompactModel(Model):
-    """A trained compact NPT.
+    """A trained compact NPT, whose table is the context alone."""
 
-    Attributes:
-        trained: The network, with a table of the context alone.
-    """
-
+    architecture = "compact"
     trained: TrainedCompactNPT
-    rows: np.ndarray
 
     @classmethod
-    def fit(cls, job: Job, settings: CompactSettings) -> Outcome:
+    def fit(cls, job: Job, settings: CompactSettings) -> Self:
         """Train on the train rows; then, if the job says so, on all rows for the best updates.
 
         Predicted rows attend to all rows, those of the validation included.
@@ -67,10 +62,9 @@ class CompactModel(Model):
             trained = again
         trained = trained.in_context_of(everything)
         rows = trained.context_rows  # no row attends to others
-        context = replace(
-            trained, table=trained.table.take(rows), context_rows=np.arange(len(rows)), split=None
-        )
-        return Outcome(cls(context, rows), validation_loss, training.best_updates)
+        table = trained.table.take(rows)
+        trained = replace(trained, table=table, context_rows=np.arange(len(rows)), split=None)
+        return cls(trained, table, rows, validation_loss, training.best_updates)
 
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table; none attends to another."""
@@ -79,7 +73,7 @@ class CompactModel(Model):
     @property
     def targets(self) -> np.ndarray:
         """See `Model`."""
-        return self.trained.table.truth
+        return self.table.truth
 
     @torch.no_grad()
     def attention(self, table: Table) -> np.ndarray:
@@ -111,53 +105,32 @@ class CompactModel(Model):
     def with_rows(self, table: Table) -> CompactModel:
         """See `Model`."""
         rows = np.arange(table.rows)
-        return CompactModel(replace(self.trained, table=table, context_rows=rows, split=None), rows)
+        trained = replace(self.trained, table=table, context_rows=rows)
+        return replace(self, trained=trained, table=table, rows=rows)
 
-    def state(self) -> ModelState:
+    def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""
-        trained = self.trained
-        encoder = trained.encoder
-        arrays = weight_arrays(trained.model)
+        encoder = self.trained.encoder
+        arrays = weight_arrays(self.trained.model)
         for name in ENCODER:
-            arrays[f"encoder/{name}"] = getattr(encoder, name)
-        arrays["encoder/numeric"] = np.array(encoder.numeric, np.int64)
-        arrays["encoder/categorical"] = np.array(encoder.categorical, np.int64)
-        arrays["context"] = trained.table.values
-        arrays["rows"] = self.rows
-        facts = ModelFacts(
-            architecture="compact",
-            settings=trained.settings.model_dump(),
-            seed=trained.seed,
-            device=str(trained.device),
-            columns=encoder.columns,
-        )
-        return ModelState(facts, arrays)
+            arrays[f"encoder/{name}"] = np.asarray(getattr(encoder, name))
+        return arrays
 
     @classmethod
-    def from_state(cls, state: ModelState) -> Self:
+    def restored(
+        cls, settings: CompactSettings, facts: ModelFacts, arrays: Arrays, **fields: Any
+    ) -> Self:
         """See `Model`."""
-        facts = state.facts
-        arrays = state.arrays
-        settings = validated(CompactSettings, facts.settings, "settings")
-        encoder = Encoder(
-            columns=facts.columns,
-            target=len(facts.columns) - 1,
-            numeric=tuple(arrays["encoder/numeric"].tolist()),
-            categorical=tuple(arrays["encoder/categorical"].tolist()),
-            **{name: arrays[f"encoder/{name}"] for name in ENCODER},
-        )
-        device = present_device(facts.device)
-        model = build_model(encoder, settings, facts.seed, device).eval()
+        table = fields["table"]
+        parts: dict[str, Any] = {name: arrays[f"encoder/{name}"] for name in ENCODER}
+        for name in INDICES:
+            parts[name] = tuple(parts[name].astype(int).tolist())
+        encoder = Encoder(columns=table.columns, target=table.target, **parts)
+        model = build_model(encoder, settings, facts.seed, present_device(facts.device)).eval()
         load_weights(model, arrays)
-        trained = TrainedCompactNPT(
-            model=model,
-            encoder=encoder,
-            table=Table.of(facts.columns, arrays["context"], encoder.target),
-            context_rows=np.arange(len(arrays["context"])),
-            settings=settings,
-            seed=facts.seed,
-        )
-        return cls(trained, arrays["rows"])
+        context_rows = np.arange(table.rows)
+        trained = TrainedCompactNPT(model, encoder, table, context_rows, settings, facts.seed)
+        return cls(trained, **fields)
 
 
 def _train(

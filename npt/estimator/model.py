@@ -6,21 +6,22 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import nn
 
 from npt.errors import UserError
-from npt.estimator.hyperparameters import ArchitectureName
+from npt.estimator.hyperparameters import ARCHITECTURES, ArchitectureName
 from npt.interface import Resources
 from npt.nn.trained_network import weights_of
 from npt.table import Column, Split, Table
-from npt.validation import Strict
+from npt.validation import Strict, validated
 
 NO_ROWS = np.array([], dtype=np.int64)
 WEIGHTS = "weights/"
+Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class ModelFacts(Strict):
     seed: int
     device: str
     columns: tuple[Column, ...]
+    validation_loss: float
+    best_updates: list[int]
 
 
 @dataclass(frozen=True)
@@ -65,35 +68,32 @@ class ModelState:
     """What pickle and `save` keep of a model: facts, and arrays by name."""
 
     facts: ModelFacts
-    arrays: Mapping[str, np.ndarray]
+    arrays: Arrays
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A fitted model.
-
-    Attributes:
-        validation_loss: Its loss on the validation rows, before it was trained again.
-        best_updates: Updates of each member that its weights come from.
-    """
-
-    model: Model
-    validation_loss: float
-    best_updates: list[int]
-
-
+@dataclass
 class Model(ABC):
     """A fitted network with the rows that others attend to.
 
     Attributes:
+        trained: The network, with its `settings`, `seed` and `device`.
+        table: Table of the rows that it keeps, the target last.
+        validation_loss: Its loss on the validation rows, before it was trained again.
+        best_updates: Updates of each member that its weights come from.
         rows: Row numbers (m,) of the context in the table of the fit.
     """
 
+    architecture: ClassVar[ArchitectureName]
+
+    trained: Any
+    table: Table
     rows: np.ndarray
+    validation_loss: float
+    best_updates: list[int]
 
     @classmethod
     @abstractmethod
-    def fit(cls, job: Job, settings: Any) -> Outcome:
+    def fit(cls, job: Job, settings: Any) -> Self:
         """Fit a model.
 
         Raises:
@@ -129,14 +129,47 @@ class Model(ABC):
         """The same model, with everything that it has learned, whose context is a table's rows."""
         raise UserError("with_rows: not of this architecture; allowed: compact, solved")
 
-    @abstractmethod
     def state(self) -> ModelState:
         """All that predictions depend on."""
+        facts = ModelFacts(
+            architecture=self.architecture,
+            settings=self.trained.settings.model_dump(),
+            seed=self.trained.seed,
+            device=str(self.trained.device),
+            columns=self.table.columns,
+            validation_loss=self.validation_loss,
+            best_updates=self.best_updates,
+        )
+        kept = {"table": self.table.values, "rows": self.rows}
+        return ModelState(facts, {**self.arrays(), **kept})
+
+    @abstractmethod
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Arrays of the network by name."""
 
     @classmethod
     @abstractmethod
+    def restored(cls, settings: Any, facts: ModelFacts, arrays: Arrays, **fields: Any) -> Self:
+        """The model of a `state`, whose predictions are bit-identical on the same device.
+
+        Args:
+            fields: `table`, `rows`, `validation_loss` and `best_updates` of the model.
+        """
+
+    @classmethod
     def from_state(cls, state: ModelState) -> Self:
-        """The model of a `state`, whose predictions are bit-identical on the same device."""
+        """See `restored`."""
+        facts = state.facts
+        arrays = state.arrays
+        return cls.restored(
+            validated(ARCHITECTURES[cls.architecture].settings, facts.settings, "settings"),
+            facts,
+            arrays,
+            table=Table.of(facts.columns, arrays["table"], len(facts.columns) - 1),
+            rows=arrays["rows"],
+            validation_loss=facts.validation_loss,
+            best_updates=facts.best_updates,
+        )
 
     def __getstate__(self) -> ModelState:
         return self.state()
@@ -162,7 +195,7 @@ def weight_arrays(model: nn.Module) -> dict[str, np.ndarray]:
     return {WEIGHTS + name: tensor.numpy() for name, tensor in weights_of(model).items()}
 
 
-def load_weights(model: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
+def load_weights(model: nn.Module, arrays: Arrays) -> None:
     """Set the weights and buffers of a network.
 
     Raises:
@@ -171,7 +204,7 @@ def load_weights(model: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
     model.load_state_dict(tensors_of(arrays, WEIGHTS))
 
 
-def tensors_of(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, torch.Tensor]:
+def tensors_of(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:
     """Arrays whose names have a prefix, as tensors by name without it."""
     tensors = {}
     for name, array in arrays.items():

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from npt.errors import UserError
 from npt.estimator.model import (
     NO_ROWS,
+    Arrays,
     Job,
     Model,
     ModelFacts,
-    ModelState,
-    Outcome,
     load_weights,
     present_device,
     require_converged,
@@ -30,7 +29,6 @@ from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import NPTTraining
 from npt.table import Split, Table
-from npt.validation import validated
 
 
 @dataclass
@@ -38,17 +36,15 @@ class PaperModel(Model):
     """A trained NPT.
 
     Attributes:
-        trained: The network.
-        table: Table of the fit (N).
-        split: Its train and validation rows.
+        split: Train and validation rows of the fit.
     """
 
+    architecture = "paper"
     trained: TrainedNPT
-    table: Table
     split: Split
 
     @classmethod
-    def fit(cls, job: Job, settings: NPTSettings) -> Outcome:
+    def fit(cls, job: Job, settings: NPTSettings) -> Self:
         """Train on all rows, with the validation rows' targets hidden."""
         if job.refit:
             raise UserError("refit: True; the paper's architecture is not trained again")
@@ -58,8 +54,8 @@ class PaperModel(Model):
         training = NPTTraining(trained.model, trained.data, settings, job.seed)
         training.run(follow=partial(Progress, visible=job.visible))
         require_converged(training.losses.tolist())
-        model = cls(trained, job.table, job.split)
-        return Outcome(model, float(training.losses), training.best_updates)
+        loss = float(training.losses)
+        return cls(trained, job.table, NO_ROWS, loss, training.best_updates, job.split)
 
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table, which join those of the fit with hidden targets.
@@ -73,31 +69,18 @@ class PaperModel(Model):
         prediction = model.predict(rows) if together else model.predict_alone(rows)
         return prediction.values
 
-    def state(self) -> ModelState:
+    def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""
-        trained = self.trained
-        arrays = weight_arrays(trained.model)
-        arrays["table"] = self.table.values
-        arrays["train"] = self.split.train
-        arrays["validation"] = self.split.validation
-        facts = ModelFacts(
-            architecture="paper",
-            settings=trained.settings.model_dump(),
-            seed=trained.seed,
-            device=str(trained.device),
-            columns=self.table.columns,
-        )
-        return ModelState(facts, arrays)
+        arrays = weight_arrays(self.trained.model)
+        return {**arrays, "train": self.split.train, "validation": self.split.validation}
 
     @classmethod
-    def from_state(cls, state: ModelState) -> Self:
+    def restored(
+        cls, settings: NPTSettings, facts: ModelFacts, arrays: Arrays, **fields: Any
+    ) -> Self:
         """See `Model`."""
-        facts = state.facts
-        arrays = state.arrays
-        settings = validated(NPTSettings, facts.settings, "settings")
-        table = Table.of(facts.columns, arrays["table"], len(facts.columns) - 1)
         split = Split(0, arrays["train"], arrays["validation"], NO_ROWS)
         resources = Resources(device=str(present_device(facts.device)))
-        trained = TrainedNPT.untrained(settings, resources, table, split, facts.seed)
+        trained = TrainedNPT.untrained(settings, resources, fields["table"], split, facts.seed)
         load_weights(trained.model, arrays)
-        return cls(trained, table, split)
+        return cls(trained, split=split, **fields)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from npt.data.frames import require_moderate
-from npt.estimator.arguments import torch_threads, value_errors
+from npt.estimator.arguments import computing, value_errors
 from npt.estimator.base import TARGET, NPTEstimator, require_finite
 from npt.estimator.frames import read_target
 from npt.estimator.solved_model import SolvedModel
@@ -44,7 +44,7 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
             raise ValueError(f"quantiles: {quantiles!r}; allowed: above 0, below 1")
         if not isinstance(self.model_, SolvedModel):
             raise ValueError("predict_quantiles: only the architecture solved has them")
-        with value_errors(), torch_threads(self.n_jobs), np.errstate(over="ignore"):
+        with computing(self.n_jobs):
             values = self.model_.quantiles(table, levels)
         require_finite(values)
         return values

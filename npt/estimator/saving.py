@@ -19,7 +19,7 @@ from npt.errors import UserError
 from npt.estimator.model import ModelFacts
 from npt.validation import Strict, user_error, validated
 
-FORMAT = 2
+FORMAT = 3
 FACTS = "npt_estimator"
 DIGEST = "sha256"
 Task = Literal["classifier", "regressor"]
@@ -35,15 +35,13 @@ class ClassFacts(Strict):
 class EstimatorFacts(Strict):
     """All of a fitted estimator but its arrays."""
 
-    format: Literal[2]
+    format: Literal[3]
     task: Task
     parameters: dict[str, Any]
     model: ModelFacts
     features: tuple[Feature, ...]
     feature_names: list[str] | None
     classes: ClassFacts | None
-    validation_loss: float
-    best_updates: list[int]
 
 
 def class_facts(classes: np.ndarray) -> ClassFacts:

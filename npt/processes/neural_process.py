@@ -5,11 +5,10 @@ S draws of the latent variable, B tables, m context points, n targets, d inputs,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.distributions import Normal, kl_divergence
 
 from npt.nn.gaussian import LOWEST, SHARE, Gaussians
 from npt.processes.attention import CrossAttention, mlp
@@ -17,31 +16,6 @@ from npt.processes.settings import Attention
 from npt.processes.tasks import Tasks
 
 ENCODER_LAYERS = 4
-
-
-@dataclass(frozen=True)
-class Latent:
-    """Diagonal Gaussians of the latent variable: means and standard deviations (B, W)."""
-
-    mean: Tensor
-    deviation: Tensor
-
-    def drawn(self, draws: int, generator: torch.Generator | None) -> Tensor:
-        """Reparametrised draws (S, B, W)."""
-        white = torch.randn(
-            (draws, *self.mean.shape),
-            generator=generator,
-            device=self.mean.device,
-        )
-        return self.mean + self.deviation * white
-
-    def divergence_from(self, other: Latent) -> Tensor:
-        """KL(self || other) (B,) in nats."""
-        ratio = self.deviation / other.deviation
-        shift = (self.mean - other.mean) / other.deviation
-        squares = ratio.square() + shift.square()
-        divergences = 0.5 * (squares - 1) - ratio.log()  # (B, W)
-        return divergences.sum(-1)
 
 
 class NeuralProcess(nn.Module):
@@ -68,10 +42,9 @@ class NeuralProcess(nn.Module):
             return gaussians.log_densities(tasks.y).mean()
         posterior = self.latent_encoder(tasks.x, tasks.y)
         prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
-        z = posterior.drawn(1, generator)
-        gaussians = self._decoded(tasks, z)
+        gaussians = self._decoded(tasks, latent_draws(posterior, 1, generator))
         densities = gaussians.log_densities(tasks.y)  # (1, B, n)
-        divergences = posterior.divergence_from(prior)  # (B,)
+        divergences = kl_divergence(posterior, prior).sum(-1)  # (B,)
         targets = tasks.y.shape[1]
         return densities.mean() - divergences.mean() / targets
 
@@ -85,18 +58,19 @@ class NeuralProcess(nn.Module):
         if self.latent_encoder is None:
             return self._decoded(tasks, None)
         prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
-        z = prior.drawn(draws, generator)
-        return self._decoded(tasks, z)
+        return self._decoded(tasks, latent_draws(prior, draws, generator))
 
     def _decoded(self, tasks: Tasks, z: Tensor | None) -> Gaussians:
         pairs = _pairs(tasks.shown_x, tasks.shown_y)  # (B, m, d + 1)
         encoded = self.encoder(pairs)  # (B, m, W)
         attended = self.attention(tasks.shown_x, encoded, tasks.x)  # (B, n, W)
-        if z is None:
-            inputs = torch.cat([attended, tasks.x], -1)[None]  # (1, B, n, W + d)
-        else:
-            inputs = _with_draws(attended, z, tasks.x)  # (S, B, n, 2 W + d)
-        outputs = self.decoder(inputs)  # (S, B, n, 2)
+        parts = [attended[None], tasks.x[None]]
+        if z is not None:
+            parts.insert(1, z[:, :, None])
+        draws = 1 if z is None else len(z)
+        points = tasks.x.shape[1]
+        expanded = [part.expand(draws, -1, points, -1) for part in parts]
+        outputs = self.decoder(torch.cat(expanded, -1))  # (S, B, n, 2)
         return Gaussians.of(outputs)
 
 
@@ -110,28 +84,22 @@ class LatentEncoder(nn.Module):
         self.mean = nn.Linear(width, width)
         self.raw_deviation = nn.Linear(width, width)
 
-    def forward(self, x: Tensor, y: Tensor) -> Latent:
-        """The Gaussian of points x (B, m, d) with values y (B, m)."""
+    def forward(self, x: Tensor, y: Tensor) -> Normal:
+        """The Gaussian (B, W) of points x (B, m, d) with values y (B, m)."""
         encoded = self.points(_pairs(x, y))  # (B, m, W)
         summary = encoded.mean(1)  # (B, W)
         hidden = F.relu(self.hidden(summary))  # (B, W)
-        mean = self.mean(hidden)
-        raw = self.raw_deviation(hidden)
-        return Latent(mean, LOWEST + SHARE * raw.sigmoid())
+        deviation = LOWEST + SHARE * self.raw_deviation(hidden).sigmoid()
+        return Normal(self.mean(hidden), deviation, validate_args=False)
+
+
+def latent_draws(latent: Normal, draws: int, generator: torch.Generator | None) -> Tensor:
+    """Reparametrised draws (S, B, W)."""
+    shape = (draws, *latent.mean.shape)
+    white = torch.randn(shape, generator=generator, device=latent.mean.device)
+    return latent.mean + latent.stddev * white
 
 
 def _pairs(x: Tensor, y: Tensor) -> Tensor:
     """Inputs and values as one (B, m, d + 1)."""
     return torch.cat([x, y[..., None]], -1)
-
-
-def _with_draws(attended: Tensor, z: Tensor, x: Tensor) -> Tensor:
-    """The decoder's input (S, B, n, 2 W + d): representations, draws (S, B, W) and inputs."""
-    draws = len(z)
-    points = x.shape[1]
-    parts = (
-        attended.expand(draws, -1, -1, -1),
-        z[:, :, None].expand(-1, -1, points, -1),
-        x.expand(draws, -1, -1, -1),
-    )
-    return torch.cat(parts, -1)

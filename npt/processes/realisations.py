@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from npt.processes.tasks import Tasks
-from npt.table import Part, Split, Table
+from npt.table import PARTS, Part, Split, Table
 
 REALISATION = "realisation"
 INPUTS = ("x", "x1", "x2")  # names of columns
@@ -50,13 +50,15 @@ class Realisations:
         """The points of a table."""
         names = [column.name for column in table.columns]
         indices = [names.index(name) for name in INPUTS if name in names]
-        inputs = [table.numbers(j) for j in indices]
-        x = np.stack(inputs, 1).astype(np.float32)
+        x = np.stack([table.numbers(j) for j in indices], 1).astype(np.float32)
+        part = np.full(table.rows, "", dtype="U10")
+        for name in PARTS:
+            part[split.rows(name)] = name
         return cls(
             x=torch.from_numpy(x).to(device),
             y=torch.from_numpy(table.truth.astype(np.float32)).to(device),
             number=table.numbers(names.index(REALISATION)),
-            part=_part_names(split, table.rows),
+            part=part,
         )
 
     def held_out(self, part: Part, most: int) -> Iterator[HeldOut]:
@@ -78,28 +80,15 @@ class Realisations:
 
     def for_training(self) -> list[np.ndarray]:
         """Row numbers of each realisation that has train rows alone."""
-        realisations: list[np.ndarray] = []
-        for rows in self._rows_by_realisation():
-            parts = self.part[rows]
-            if (parts == "train").all():
-                realisations.append(rows)
-        return realisations
+        realisations = self._rows_by_realisation()
+        return [rows for rows in realisations if (self.part[rows] == "train").all()]
 
     def tasks(self, rows: np.ndarray, context: int) -> Tasks:
         """Tasks of row numbers (B, n)."""
         indices = torch.from_numpy(rows).to(self.x.device)
-        x = self.x[indices]
-        y = self.y[indices]
-        return Tasks(x, y, context)
+        return Tasks(self.x[indices], self.y[indices], context)
 
     def _rows_by_realisation(self) -> list[np.ndarray]:
         order = np.argsort(self.number, kind="stable")
         _, starts = np.unique(self.number[order], return_index=True)
         return np.split(order, starts[1:])
-
-
-def _part_names(split: Split, rows: int) -> np.ndarray:
-    names = np.full(rows, "", dtype="U10")
-    for part in ("train", "validation", "test"):
-        names[split.rows(part)] = part
-    return names

@@ -63,14 +63,9 @@ class Tables:
         device = generator.device
         fewest = min(self.settings.fewest_context, self.most_points)
         context, points = drawn_sizes(generator, fewest, self.most_points)
-        numbers = torch.randint(
-            len(self.tables),
-            (tables,),
-            generator=generator,
-            device=device,
-        )
-        rows: list[np.ndarray] = []
-        for number in numbers.tolist():
+        count = len(self.tables)
+        rows = []
+        for number in torch.randint(count, (tables,), generator=generator, device=device).tolist():
             table = self.tables[number]
             order = torch.randperm(len(table), generator=generator, device=device)
             rows.append(table[order[:points].cpu().numpy()])

@@ -59,7 +59,7 @@ class Context:
         targets: (m, C) mean targets of the merged rows.
         weights: (m,) sums of their weights.
         groups: (N,) index of the context row that each original row was merged into.
-        shares: (N,) of the original rows in the weights of these.
+        row_weights: (N,) weights of the original rows.
         spread: (C,) weighted mean square of the original targets around those of their rows.
     """
 
@@ -67,7 +67,7 @@ class Context:
     targets: np.ndarray
     weights: np.ndarray
     groups: np.ndarray
-    shares: np.ndarray
+    row_weights: np.ndarray
     spread: np.ndarray
 
     @classmethod
@@ -90,7 +90,7 @@ class Context:
         for column, values in enumerate(targets.T):
             means[:, column] = np.bincount(groups, weights * values) / totals
         spread = weights / weights.sum() @ (targets - means[groups]) ** 2
-        return cls(features[first], means, totals, groups, weights / totals[groups], spread)
+        return cls(features[first], means, totals, groups, weights, spread)
 
 
 @dataclass(frozen=True)

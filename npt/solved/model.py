@@ -106,12 +106,14 @@ class SolvedNPT:
     ) -> None:
         self.attention = attention
         self.context = context
+        settings = self.settings = attention.settings
+        self.seed = settings.seed
+        self.device = attention.device
         self.cells = self._encoded(context.features)
         self.targets, self.centre, self.scale = _standardised(
             context, scaled=attention.classes is None, device=attention.device
         )
         self.weights = torch.from_numpy(context.weights).to(attention.device)
-        settings = attention.settings
         self.is_exact = len(self.weights) <= settings.exact_rows
         self.keys = self.cells
         if not self.is_exact:
@@ -119,6 +121,8 @@ class SolvedNPT:
             most = min(settings.landmarks, MOST_CELLS // len(self.weights))
             places = sample(len(self.weights), most, generator).to(attention.device)
             self.keys = self.cells.take(ordered(self.cells)[places])
+        self.kernels = heads(settings)
+        self.chunk = max(1, CHUNK // len(self.keys.scores))  # rows whose kernel is computed at once
         coefficients = []
         predictions = []
         for _, _, solution in self._solutions():
@@ -128,7 +132,7 @@ class SolvedNPT:
         self.mixture = mixture or self._mixed(torch.stack(predictions))
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
         shared = self.mixture.shares[:, None, None] * slopes
-        self.slopes = shared.unflatten(0, (len(self._kernels), -1)).sum(1)  # (H, m, C)
+        self.slopes = shared.unflatten(0, (len(self.kernels), -1)).sum(1)  # (H, m, C)
         self.intercept = self.mixture.shares @ intercepts
 
     def among(self, features: np.ndarray, labels: np.ndarray) -> SolvedNPT:
@@ -146,7 +150,7 @@ class SolvedNPT:
         parts = []
         for cells in self._chunks(features):
             scores = self.intercept.expand(len(cells.scores), -1)
-            for head, kernel in enumerate(self._kernels):
+            for head, kernel in enumerate(self.kernels):
                 tuned = head_parameters(self.attention.parameters, head)
                 scores = scores + kernel(tuned, cells, self.keys) @ self.slopes[head]
             parts.append(self._decoded(scores))
@@ -167,20 +171,25 @@ class SolvedNPT:
         likelihood = self._left_out_logits().log_softmax(1)
         return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
-    def attention_weights(self, features: np.ndarray) -> np.ndarray:
-        """Weights (n, N) of the labelled rows, which sum to one and may be negative.
+    def context_weights(self, features: np.ndarray) -> np.ndarray:
+        """Weights (n, m) of the context rows, which sum to one and may be negative.
 
         A predicted number is the sum of the labels times their weights. Of classes, it is their
         scores before `sharpness` that are such a sum.
         """
-        shares = self.context.shares
         parts = []
         for cells in self._chunks(features):
             weights = torch.zeros(len(cells.scores), len(self.weights)).to(self.weights)
             for share, near, solution in self._attending(cells):
                 weights += share * solution.weights(near)
-            parts.append(weights.cpu().numpy()[:, self.context.groups] * shares)
+            parts.append(weights.cpu().numpy())
         return np.concatenate(parts)
+
+    def attention_weights(self, features: np.ndarray) -> np.ndarray:
+        """Weights (n, N) of the labelled rows; equal rows share theirs by their own weights."""
+        context = self.context
+        shares = context.row_weights / context.weights[context.groups]
+        return self.context_weights(features)[:, context.groups] * shares
 
     def without(self, features: np.ndarray, *places: np.ndarray) -> list[np.ndarray]:
         """Predictions of rows (n, F), each without context rows of its tuned, in closed form.
@@ -214,15 +223,6 @@ class SolvedNPT:
             return self._decoded(self.mixture.leave_one_out)
         return self._left_out_logits().softmax(1).cpu().numpy()
 
-    @property
-    def _chunk(self) -> int:
-        """Rows whose kernel to the keys is computed at once."""
-        return max(1, CHUNK // len(self.keys.scores))
-
-    @property
-    def _kernels(self) -> tuple[Kernel, ...]:
-        return heads(self.attention.settings)
-
     def _mixed(self, predictions: torch.Tensor) -> Mixture:
         """The mixture of leave-one-out predictions (S, m, C)."""
         shares = stacked(self.targets - predictions, self.weights)
@@ -236,15 +236,15 @@ class SolvedNPT:
 
     def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
         """Kernel, parameters and solution of every head and ridge."""
-        for head, kernel in enumerate(self._kernels):
+        for head, kernel in enumerate(self.kernels):
             tuned = head_parameters(self.attention.parameters, head)
             near = kernel(tuned, self.keys, self.keys)
             if self.is_exact:
                 solved = partial(solve, near, weights=self.weights)
             else:
-                parts = [kernel(tuned, cells, self.keys) for cells in self.cells.split(self._chunk)]
+                parts = [kernel(tuned, cells, self.keys) for cells in self.cells.split(self.chunk)]
                 solved = Landmarks(torch.cat(parts), near, self.weights).solve
-            for ridge in ridges(tuned["ridge"], self.attention.settings):
+            for ridge in ridges(tuned["ridge"], self.settings):
                 yield kernel, tuned, solved(ridge)
 
     def _attending(
@@ -257,12 +257,12 @@ class SolvedNPT:
             yield share, kernel(tuned, cells, self.keys), solution
 
     def _encoded(self, features: np.ndarray) -> Cells:
-        return self.attention.encoder(features).to(self.attention.device, torch.float64)
+        return self.attention.encoder(features).to(self.device, torch.float64)
 
     def _chunks(self, features: np.ndarray) -> Iterator[Cells]:
         """Cells of the queries, a part at a time."""
-        for start in range(0, max(1, len(features)), self._chunk):
-            yield self._encoded(features[start : start + self._chunk])
+        for start in range(0, max(1, len(features)), self.chunk):
+            yield self._encoded(features[start : start + self.chunk])
 
     def _decoded(self, scores: torch.Tensor) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""

@@ -174,21 +174,6 @@ def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(NPTProbe(learner).predict_perturbed(rows, SHUFFLED, 0), together, atol=1e-5)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_every_column_is_permuted_and_the_query_stays(share: float) -> None:
-    n, d = 60, 5
-    sources = Perturbation("shuffle", share).sources(1, 4, layout(n, d))
-    others = np.arange(1, n)
-    assert (sources[0] == 0).all()
-    for j in range(d):
-        assert sorted(sources[1:, j]) == list(others)
-    moved = (sources[1:] != others[:, None]).any(1).sum()
-    assert abs(moved - round(share * (n - 1))) <= 2
-    if share == 1:
-        assert len({tuple(column) for column in sources.T}) == d
-        assert (sources[1:] != others[:, None]).mean() > 0.9
-
-
 def test_default_draws_stay_as_they_are() -> None:
     """The committed results rest on these draws."""
     n, d = 40, 4
@@ -281,22 +266,6 @@ def test_knn_depends_on_train_rows_alone() -> None:
         predicted = StoredRowProbe(knn).predict_perturbed(split.test, perturbation, 0)
         assert np.array_equal(predicted, expected)
     assert not np.array_equal(everything, clean)
-
-
-def test_permuted_labels_leave_knn_its_neighbours() -> None:
-    table = make_table("regression", 100)
-    split = first_split(table)
-    knn = fitted("knn", table, split, {"n_neighbors": [1], "weights": ["uniform"]})
-    labels = Perturbation("shuffle", 1.0, columns="target")
-    of_train = layout(len(split.train) + 1, len(table.columns), table.target)
-    truth = table.truth[split.train]
-    for row in split.test[:5]:
-        (clean,) = knn.predict(row[None]).values
-        (nearest,) = np.flatnonzero(np.isclose(truth, clean))
-        sources = labels.sources(0, int(row), of_train)
-        expected = truth[sources[1 + nearest, table.target] - 1]
-        (predicted,) = StoredRowProbe(knn).predict_perturbed(row[None], labels, 0)
-        assert predicted == pytest.approx(expected)
 
 
 def test_deletion_of_some_cells_is_refused() -> None:

@@ -64,11 +64,6 @@ def test_error_is_one_line_with_the_key(values: dict[str, Any], message: str) ->
     assert "\n" not in str(error.value)
 
 
-def test_valid_values_give_the_model() -> None:
-    values = {"name": "a", "by_name": {"x": {"width": 3}}}
-    assert validated(Outer, values, "top").by_name["x"].width == 3
-
-
 def test_key_at_the_top_has_no_prefix() -> None:
     with pytest.raises(UserError) as error:
         validated(Outer, {}, "")

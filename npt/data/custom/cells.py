@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +14,10 @@ from npt.errors import UserError
 
 MAX_TEXT_LEVELS = 50
 MIN_MIXED_NUMBERS = 10
-MAX_DIGITS = 15
-SIGNS = r"[%$€£¥\s]"
+SIGNS = r"[%$€£¥,\s]"
 WHOLE = r"[-+]?[0-9]+"
 CODE = r"[-+]?0[0-9]+"  # as whole numbers are not written
+CANONICAL = r"0|-?[1-9][0-9]{0,14}"  # as integers are written
 DATE = (
     r"[0-9]{1,4}(?:[-/.][0-9]{1,2}[-/.]|[-/. ][A-Za-z]{3,9}[-/. ])[0-9]{1,4}"
     r"(?:[T ][0-9:.]+(?:Z| ?[-+][0-9:]+)?)?"
@@ -95,19 +94,14 @@ def _typed_text(
     written = text.str.translate(COMMA_AND_POINT) if form.decimal == "," else text
     numbers = pd.to_numeric(written, errors="coerce").astype(np.float64)
     is_missing = text.isin(form.missing) | numbers.isin(form.missing_numbers)
-    words = sorted(set(text[is_missing]) - {""})
-    rows = np.zeros(len(text) + 1, np.int64)  # the last is that of missing cells, of code -1
-    rows[codes[::-1]] = np.arange(len(codes), 0, -1)
+    known = np.flatnonzero(codes >= 0)
+    _, first, counts = np.unique(codes[known], return_index=True, return_counts=True)
     levels = pd.DataFrame(
-        {
-            "text": text.astype("str"),
-            "number": numbers,
-            "row": rows[:-1],
-            "count": np.bincount(codes[codes >= 0], minlength=len(text)),
-        }
+        {"text": text.astype("str"), "number": numbers, "row": known[first] + 1, "count": counts}
     )
     numbers_allowed = kind is not None or form.is_text or bool(is_missing.any())
     values = _values(levels[~is_missing], name, kind, numbers_allowed=numbers_allowed)
+    words = sorted(set(text[is_missing]) - {""})
     return values.reindex(codes).set_axis(series.index), words
 
 
@@ -134,36 +128,30 @@ def _values(
     if kind != "date" and text.str.lower().isin(BOOLEANS).all():
         booleans = text.str.lower() == "true"
         return booleans.astype(float) if kind == "number" else booleans.astype(object)
-    where = f"time: {name!r}" if kind == "date" else f"column {name!r}"
     if kind == "date" or text.str.fullmatch(DATE).all():
-        dates = _dates(levels, where)
+        dates = _dates(levels, name)
         if dates is not None:
             return dates
-    if kind == "date":
-        raise UserError(f"{where} is not a number or a date in every row")
     if kind == "number":
         cell, row = levels[~is_number][["text", "row"]].iloc[0]
-        raise UserError(f"{where} is continuous and has {cell!r} in row {row}; {_advice(cell)}")
+        raise UserError(
+            f"column {name!r} is continuous and has {cell!r} in row {row}; write numbers as digits "
+            "with a decimal point, say `decimal: ','`, or put missing cells under `missing`"
+        )
     classes = _classes(text)
-    if classes.cat.categories.dtype.kind != "i":
+    if kind is None and classes.cat.categories.dtype.kind != "i":
         _check_text(levels, name)
     return classes
 
 
 def _classes(text: pd.Series) -> pd.Series:
     """Categories: whole numbers where all are, so that they sort as numbers, or text."""
-    if len(text) and text.map(_is_canonical_integer).all():
+    if len(text) and text.str.fullmatch(CANONICAL).all():
         return text.astype(np.int64).astype("category")
     return text.astype(object).astype("category")
 
 
-def _is_canonical_integer(text: str) -> bool:
-    """Whether text is exactly how an integer is written; 007 is not."""
-    digits = text.removeprefix("-")
-    return digits.isdecimal() and len(text) <= MAX_DIGITS and str(int(text)) == text
-
-
-def _dates(levels: pd.DataFrame, where: str) -> pd.Series | None:
+def _dates(levels: pd.DataFrame, name: str) -> pd.Series | None:
     """Dates that are written in one style; None if some are not.
 
     Raises:
@@ -173,18 +161,20 @@ def _dates(levels: pd.DataFrame, where: str) -> pd.Series | None:
     if not text.str.fullmatch("[^-].*[0-9].*").all():  # pandas reads "today" as a date
         return None
     dates = _parsed_dates(text, format="ISO8601")
-    if dates is None:
-        dates = _parsed_dates(text, dayfirst=True)
-        month_first = _parsed_dates(text, dayfirst=False)
-        if dates is None:
-            dates = month_first
-        elif month_first is not None and (dates != month_first).any():
-            j = int((dates != month_first).to_numpy().argmax())
-            raise UserError(
-                f"{where}: {text.iloc[j]!r} in row {levels['row'].iloc[j]} is "
-                f"{month_first.iloc[j]:%Y-%m-%d} or {dates.iloc[j]:%Y-%m-%d}; write dates as "
-                "2001-12-31, or put the column under `drop` or `categorical`"
-            )
+    if dates is not None:
+        return dates
+    dates = _parsed_dates(text, dayfirst=True)
+    month_first = _parsed_dates(text, dayfirst=False)
+    if dates is None or month_first is None:
+        return month_first if dates is None else dates
+    differs = (dates != month_first).to_numpy()
+    if differs.any():
+        j = differs.argmax()
+        raise UserError(
+            f"column {name!r} has {text.iloc[j]!r} in row {levels['row'].iloc[j]}, which is "
+            f"{month_first.iloc[j]:%Y-%m-%d} or {dates.iloc[j]:%Y-%m-%d}; write dates as "
+            "2001-12-31, or put the column under `drop` or `categorical`"
+        )
     return dates
 
 
@@ -198,15 +188,6 @@ def _parsed_dates(text: pd.Series, **style: Any) -> pd.Series | None:
         return None
 
 
-def _advice(cell: str) -> str:
-    """What to do about a cell that is no number."""
-    if re.fullmatch(r"[-+]?[0-9.]*,[0-9]+", cell):
-        return "is the comma its decimal point? Then say `decimal: ','`"
-    if re.search(SIGNS, cell):
-        return "write it as digits with a decimal point"
-    return "put it under `missing` if it stands for a missing cell"
-
-
 def _check_text(levels: pd.DataFrame, name: str) -> None:
     """Refuse text that is probably not a category.
 
@@ -214,34 +195,32 @@ def _check_text(levels: pd.DataFrame, name: str) -> None:
     and text, or is mostly unique.
     """
     text = levels["text"]
-    if text.str.fullmatch(UNREADABLE).all():
-        raise UserError(
-            f"column {name!r} holds {text.iloc[0]!r}; write times of day as numbers and dates as "
-            "2001-12-31, or put it under `drop` or `categorical`"
-        )
-    digits = text.str.replace(SIGNS, "", regex=True)
     is_number = levels["number"].notna()
-    for point in (".", ""):
-        read = pd.to_numeric(digits.str.replace(",", point, regex=False), errors="coerce")
-        if not is_number.all() and read.notna().all():
-            raise UserError(
-                f"column {name!r} holds numbers such as {text[~is_number].iloc[0]!r}; write them "
-                "as digits with a decimal point, say `decimal: ','`, or put the column under "
-                "`categorical`"
-            )
-    is_number |= pd.to_numeric(text.astype(object), errors="coerce").notna()  # of a point
+    digits = pd.to_numeric(text.str.replace(SIGNS, "", regex=True), errors="coerce")
     cells = levels["count"].sum()
     numbers = levels["count"][is_number].sum()
     several = is_number.sum() >= MIN_MIXED_NUMBERS and numbers >= 0.1 * cells
-    if 0 < numbers < cells and (several or 2 * numbers >= cells):
+    if text.str.fullmatch(UNREADABLE).all():
+        reason = (
+            f"holds {text.iloc[0]!r}; write times of day as numbers and dates as 2001-12-31, or "
+            "put it under `drop` or `categorical`"
+        )
+    elif digits.notna().all() and not is_number.all():
+        reason = (
+            f"holds numbers such as {text[~is_number].iloc[0]!r}; write them as digits with a "
+            "decimal point, say `decimal: ','`, or put the column under `categorical`"
+        )
+    elif 0 < numbers < cells and (several or 2 * numbers >= cells):
         cell, row = levels[~is_number][["text", "row"]].iloc[0]
-        raise UserError(
-            f"column {name!r} mixes numbers and text: {numbers} of {cells} cells are numbers, "
-            f"{cell!r} in row {row} is not; "
-            "put it under `missing`, or the column under `categorical`"
+        reason = (
+            f"mixes numbers and text: {numbers} of {cells} cells are numbers, {cell!r} in row "
+            f"{row} is not; put it under `missing`, or the column under `categorical`"
         )
-    if len(levels) > MAX_TEXT_LEVELS and len(levels) > cells / 2:
-        raise UserError(
-            f"column {name!r} is text with {len(levels)} different values in {cells} rows, "
-            "an identifier or free text; put it under `drop`, or under `categorical`"
+    elif len(levels) > MAX_TEXT_LEVELS and len(levels) > cells / 2:
+        reason = (
+            f"is text with {len(levels)} different values in {cells} rows, an identifier or free "
+            "text; put it under `drop`, or under `categorical`"
         )
+    else:
+        return
+    raise UserError(f"column {name!r} {reason}")

@@ -51,6 +51,8 @@ class CustomDataset(Strict):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     hidden: ClassVar[Collection[str]] = ("name",)
+    in_paper: ClassVar[bool] = False
+    realisations: ClassVar[bool] = False
 
     name: SkipJsonSchema[str] = ""
     """Identifier in paths and configurations."""
@@ -160,16 +162,6 @@ class CustomDataset(Strict):
     def title(self) -> str:
         """Name in tables and figures."""
         return self.name
-
-    @property
-    def in_paper(self) -> bool:
-        """Whether it is one of the paper's ten datasets."""
-        return False
-
-    @property
-    def realisations(self) -> bool:
-        """A custom dataset is one table."""
-        return False
 
     @property
     def licence(self) -> str:

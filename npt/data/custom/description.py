@@ -84,7 +84,7 @@ def doubts(table: Table, features: Sequence[Feature]) -> Iterator[str]:
             "whole numbers with few values; are they classes? Then put them under `categorical`: "
             f"{listed(few)}"
         )
-    equal = int(_row_hashes(table).duplicated(keep=False).sum())
+    equal = int(pd.DataFrame(table.values).duplicated(keep=False).sum())
     if equal:
         yield (
             f"rows that equal another one: {equal:,}; they may be on both sides of a fold, unless "
@@ -100,8 +100,3 @@ def _count_rows(values: np.ndarray, different: int) -> bool:
     is_monotone = (steps >= 0).all() or (steps <= 0).all()
     is_dense = different == len(values) and np.ptp(values) <= 2 * len(values)
     return bool(is_monotone or is_dense)
-
-
-def _row_hashes(table: Table) -> pd.Series:
-    frame = pd.DataFrame(dict(enumerate(table.cells)))
-    return pd.util.hash_pandas_object(frame, index=False)

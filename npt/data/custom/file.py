@@ -22,7 +22,6 @@ UNREADABLE = (
     lzma.LZMAError,
     zipfile.BadZipFile,
 )
-MAX_ERROR = 200  # letters of an error of a library
 
 
 def file_at(path: str) -> Path | None:
@@ -34,31 +33,10 @@ def file_at(path: str) -> Path | None:
         return None
 
 
-def plain_name(name: str) -> str:
-    """A name in small letters, without the ending of a compression."""
-    name = name.lower()
-    for ending in COMPRESSED:
-        name = name.removesuffix(ending)
-    return name
-
-
-def content_of(path: Path) -> bytes:
-    """Bytes of a file after decompression.
-
-    Raises:
-        UserError: It cannot be read, or an archive does not hold exactly one file.
-    """
-    try:
-        with _opened(path) as stream:
-            return stream.read()
-    except UNREADABLE as error:
-        raise UserError(f"cannot be read: {first_line(error)}") from None
-
-
-def first_line(error: BaseException) -> str:
-    """Beginning of an error's text, without the rows that Arrow quotes."""
-    text, _, _ = str(error).partition("Row:")
-    return " ".join(text.split())[:MAX_ERROR]
+def ending_of(path: Path) -> str:
+    """The ending of a name in small letters, without that of a compression."""
+    path = Path(path.name.lower())
+    return Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
 
 
 def shape_of(path: str, separator: str = "") -> tuple[int, int] | None:
@@ -72,8 +50,8 @@ def shape_of(path: str, separator: str = "") -> tuple[int, int] | None:
 
             metadata = parquet.read_metadata(file)
             return metadata.num_rows, metadata.num_columns
-        if plain_name(file.name).endswith(TEXT_ENDINGS):
-            with _opened(file) as stream:
+        if ending_of(file) in TEXT_ENDINGS:
+            with opened(file) as stream:
                 header = stream.readline()
                 rows = sum(1 for line in stream if line.strip())
             counts = [header.count(letter.encode()) for letter in separator or SEPARATORS]
@@ -83,8 +61,12 @@ def shape_of(path: str, separator: str = "") -> tuple[int, int] | None:
     return None
 
 
-def _opened(path: Path) -> Any:
-    """A file whose ending names its compression, for a `with`."""
+def opened(path: Path) -> Any:
+    """A file whose ending names its compression, for a `with`.
+
+    Raises:
+        UserError: An archive does not hold exactly one file.
+    """
     import fsspec
 
     if path.suffix.lower() == ".zip":

@@ -6,34 +6,36 @@ import hashlib
 import io
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import arff
 import pandas as pd
 import pyarrow as pa
 from pyarrow import csv, parquet
+from python_calamine import CalamineError
 
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.file import (
     COMPRESSED,
     SEPARATORS,
     TEXT_ENDINGS,
-    content_of,
+    UNREADABLE,
+    ending_of,
     file_at,
-    first_line,
-    plain_name,
+    opened,
 )
 from npt.data.source import sha256_of
 from npt.errors import UserError
 
-EXCEL = (".xlsx", ".xls")
-ENDINGS = (*TEXT_ENDINGS, ".parquet", ".arff", *EXCEL)
 ARFF_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
 ARFF_DATE = r"""(?im)^(\s*@attribute\s+(?:"[^"]*"|'[^']*'|\S+)\s+)date\b.*$"""
 BLANK = " "
 MAX_COLUMNS = 10_000
 BLOCK_BYTES = 1 << 26  # more than any cell
+MAX_ERROR = 200  # letters of an error of a library
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,14 @@ class Content:
 
     names: list[str]
     table: pa.Table
-    sha256: str
+    sha256: str = ""
     is_text: bool = False
     categories: tuple[str, ...] = ()
     index: tuple[str, ...] = ()
 
 
 def read_source(dataset: CustomDataset, downloads: Path) -> Content:
-    """Columns of a file with one of the `ENDINGS`, or of OpenML.
+    """Columns of a file with one of the endings of `READERS`, or of OpenML.
 
     Raises:
         UserError: What is wrong, without the name of the file.
@@ -70,112 +72,97 @@ def read_source(dataset: CustomDataset, downloads: Path) -> Content:
         if Path(dataset.path).expanduser().is_dir():
             raise UserError("is a folder; one file is read")
         raise UserError(f"there is no such file (searched in {Path.cwd()})")
-    if file.stat().st_size == 0:
-        raise UserError("is empty")
-    name = plain_name(file.name)
-    if dataset.names and not name.endswith((*TEXT_ENDINGS, *EXCEL)):
-        raise UserError("names: the format has names of its own")
-    if name.endswith(TEXT_ENDINGS):
-        return _from_text(content_of(file), name, dataset, sha256_of(file))
-    if name.endswith(EXCEL):
-        return _from_text(_text_of_excel(file), name, dataset, sha256_of(file))
-    if name.endswith(".arff"):
-        return _from_arff(content_of(file), sha256_of(file))
-    if name.endswith(".parquet"):
-        return _from_parquet(file)
-    raise UserError(
-        f"has none of the endings {', '.join(ENDINGS)} (text and ARFF also {', '.join(COMPRESSED)})"
-    )
-
-
-def _from_text(content: bytes, name: str, dataset: CustomDataset, sha256: str) -> Content:
-    content, separator = _without_comments(content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
-    header = content.partition(b"\n")[0].partition(b"\r")[0]
-    if b"\0" in header:
-        raise UserError("is not text (it has zero bytes)")
-    separator = (
-        dataset.separator or separator or _separator_of(header.decode(errors="ignore"), name)
-    )
-    if header.count(separator.encode()) >= MAX_COLUMNS:
-        raise UserError(f"has more than {MAX_COLUMNS:,} columns")
-    if separator == BLANK:
-        content = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", content))
-    try:
-        table = csv.read_csv(
-            io.BytesIO(content),
-            csv.ReadOptions(
-                use_threads=False, autogenerate_column_names=True, block_size=BLOCK_BYTES
-            ),
-            csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            csv.ConvertOptions(column_types={f"f{j}": pa.binary() for j in range(MAX_COLUMNS)}),
-        )
-    except (pa.ArrowException, OSError, ValueError) as error:
+    ending = ending_of(file)
+    if ending not in READERS:
         raise UserError(
-            f"cannot be read as text separated by {separator!r}: {first_line(error)}"
-        ) from None
+            f"has none of the endings {', '.join(READERS)} (text and ARFF also "
+            f"{', '.join(COMPRESSED)})"
+        )
+    try:
+        content = READERS[ending](file, dataset)
+    except (*UNREADABLE, arff.ArffException, CalamineError, pa.ArrowException) as error:
+        raise UserError(f"cannot be read as {ending}: {_first_line(error)}") from None
+    if dataset.names and not content.is_text:
+        raise UserError("names: the format has names of its own")
+    return replace(content, sha256=sha256_of(file))
+
+
+def _first_line(error: BaseException) -> str:
+    """Beginning of an error's text, without the rows that Arrow quotes."""
+    text, _, _ = str(error).partition("Row:")
+    return " ".join(text.split())[:MAX_ERROR]
+
+
+def _from_text(path: Path, dataset: CustomDataset) -> Content:
+    with opened(path) as stream:
+        return _from_bytes(stream.read(), dataset)
+
+
+def _from_excel(path: Path, dataset: CustomDataset) -> Content:
+    """The first sheet, as comma-separated text."""
+    frame = pd.read_excel(path, header=None, dtype=object, engine="calamine")
+    return _from_bytes(frame.to_csv(index=False, header=False).encode(), dataset)
+
+
+def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    separator = dataset.separator
+    by_excel = re.match(rb"sep=(.)\r?\n", content)
+    if by_excel:
+        content = content[by_excel.end() :]
+        separator = separator or by_excel[1].decode(errors="ignore")
+    content = _without_comments(content)
+    header = content.partition(b"\n")[0].partition(b"\r")[0].decode(errors="ignore")
+    separator = separator or _separator_of(header)
+    if separator == BLANK:
+        content = b"\n".join(b" ".join(line.split()) for line in content.splitlines())
+    if header.count(separator) >= MAX_COLUMNS:
+        raise UserError(f"has more than {MAX_COLUMNS:,} columns")
+    types = {f"f{j}": pa.binary() for j in range(MAX_COLUMNS)}
+    table = csv.read_csv(
+        io.BytesIO(content),
+        csv.ReadOptions(use_threads=False, autogenerate_column_names=True, block_size=BLOCK_BYTES),
+        csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        csv.ConvertOptions(column_types=types),
+    )
     if dataset.names:
         if len(dataset.names) != table.num_columns:
             raise UserError(f"names: {len(dataset.names)} names for {table.num_columns} columns")
-        return Content(list(dataset.names), table, sha256, is_text=True)
+        return Content(list(dataset.names), table, is_text=True)
     try:
         names = [column[0].as_py().decode() for column in table.columns]
     except UnicodeDecodeError:
         raise UserError("has a header that is not UTF-8; save the file as UTF-8") from None
-    return Content(names, table.slice(1), sha256, is_text=True)
+    return Content(names, table.slice(1), is_text=True)
 
 
-def _without_comments(content: bytes) -> tuple[bytes, str]:
-    """Text without lines at its start that are no rows, and the separator that Excel wrote there.
-
-    Comments begin with # and have fewer cells than the next line.
-    """
-    separator = re.match(rb"sep=(.)\r?\n", content)
-    if separator:
-        return content[separator.end() :], separator[1].decode(errors="ignore")
+def _without_comments(content: bytes) -> bytes:
+    """Text without lines at its start that begin with # and have fewer cells than the next."""
     while content.startswith(b"#"):
         comment, _, rest = content.partition(b"\n")
         following = rest.partition(b"\n")[0]
         if _most_separators(comment) >= _most_separators(following) > 0:
             break
         content = rest
-    return content, ""
+    return content
 
 
 def _most_separators(line: bytes) -> int:
     return max(line.count(letter.encode()) for letter in SEPARATORS)
 
 
-def _separator_of(header: str, name: str) -> str:
-    if name.endswith((".tsv", ".tab")):
-        return "\t"
+def _separator_of(header: str) -> str:
+    """The most frequent separator of a header, or blanks where there is none."""
     unquoted = re.sub(r'"[^"]*"', "", header)
     separator = max(SEPARATORS, key=unquoted.count)
-    if separator not in unquoted and len(unquoted.split()) > 1:
-        raise UserError(
-            f"has one column {header.strip()!r}; name its separator, such as `separator: ' '`"
-        )
-    return separator
+    has_blanks = separator not in unquoted and len(unquoted.split()) > 1
+    return BLANK if has_blanks else separator
 
 
-def _text_of_excel(path: Path) -> bytes:
-    """The first sheet as comma-separated text."""
-    from python_calamine import CalamineError
-
-    try:
-        frame = pd.read_excel(path, header=None, dtype=object, engine="calamine")
-    except (CalamineError, ValueError, OSError) as error:
-        raise UserError(f"cannot be read as Excel: {first_line(error)}; save it as CSV") from None
-    return frame.to_csv(index=False, header=False).encode()
-
-
-def _from_arff(content: bytes, sha256: str) -> Content:
-    import arff
-
-    try:
-        text = re.sub(ARFF_DATE, r"\1string", content.decode("utf-8-sig"))
-        data = arff.loads(text)
-    except (arff.ArffException, ValueError) as error:
-        raise UserError(f"cannot be read as ARFF: {first_line(error)}") from None
+def _from_arff(path: Path, dataset: CustomDataset) -> Content:
+    with opened(path) as stream:
+        text = stream.read().decode("utf-8-sig")
+    data = arff.loads(re.sub(ARFF_DATE, r"\1string", text))
     names = [name for name, _ in data["attributes"]]
     categories = []
     arrays = []
@@ -184,22 +171,28 @@ def _from_arff(content: bytes, sha256: str) -> Content:
         if isinstance(kind, list):
             categories.append(name)
         arrays.append(pa.array(cells, pa.float64() if kind in ARFF_NUMBERS else pa.string()))
-    return Content(names, pa.table(arrays, names=names), sha256, categories=tuple(categories))
+    return Content(names, pa.table(arrays, names=names), categories=tuple(categories))
 
 
-def _from_parquet(path: Path) -> Content:
-    try:
-        table = parquet.ParquetFile(path).read(use_threads=False)
-        stored = table.schema.pandas_metadata or {}
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UserError(f"cannot be read as Parquet: {first_line(error)}") from None
+def _from_parquet(path: Path, dataset: CustomDataset) -> Content:
+    table = parquet.ParquetFile(path).read(use_threads=False)
+    stored = table.schema.pandas_metadata or {}
     names = table.column_names
     categories = []
     for column in stored.get("columns", []):
         if column["pandas_type"] == "categorical":
             categories.append(column["field_name"])
     index = [name for name in stored.get("index_columns", []) if name in names]
-    return Content(names, table, sha256_of(path), categories=tuple(categories), index=tuple(index))
+    return Content(names, table, categories=tuple(categories), index=tuple(index))
+
+
+READERS: dict[str, Callable[[Path, CustomDataset], Content]] = {
+    **dict.fromkeys(TEXT_ENDINGS, _from_text),
+    ".parquet": _from_parquet,
+    ".arff": _from_arff,
+    ".xlsx": _from_excel,
+    ".xls": _from_excel,
+}
 
 
 def read_openml(number: int, downloads: Path) -> Content:
@@ -209,7 +202,6 @@ def read_openml(number: int, downloads: Path) -> Content:
         UserError: There is no such dataset, or OpenML cannot be reached.
     """
     from http.client import HTTPException
-    from urllib.error import URLError
 
     from sklearn.datasets import fetch_openml
 
@@ -225,11 +217,8 @@ def read_openml(number: int, downloads: Path) -> Content:
                 parser="liac-arff",
                 n_retries=1,
             )
-    except URLError as error:
-        reason = getattr(error, "reason", error)
-        raise UserError(f"cannot be fetched ({reason}), and is not in {home}") from None
     except (ValueError, OSError, HTTPException) as error:
-        raise UserError(f"cannot be fetched: {first_line(error)}") from None
+        raise UserError(f"cannot be fetched ({_first_line(error)}), and is not in {home}") from None
     frame = fetched.frame
     hashes = pd.util.hash_pandas_object(frame, index=False)
     digest = hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest()

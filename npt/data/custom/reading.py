@@ -67,14 +67,15 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
             task = read_task(dataset.openml_task, downloads, dataset.target, dataset.task)
             content = read_openml(task.dataset, downloads)
             pairs = task.pairs(content.table.num_rows, dataset.folds)
-        columns = _columns(dataset, content)
+        usual = MISSING if content.is_text else ()
+        form = Form((*usual, *dataset.missing), dataset.decimal, content.is_text)
         groups = times = None
         features = []
         cells = []
         words = {}
-        for name, series in columns.items():
+        for name, series in _columns(dataset, content).items():
             kind = _kind(dataset, name)
-            series, words[name] = typed(series, name, kind, _form(dataset, content))
+            series, words[name] = typed(series, name, kind, form)
             if name == dataset.group:
                 groups = _groups(series, name)
                 continue
@@ -82,8 +83,6 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
             if name == dataset.time:
                 times = _times(feature, series)
                 continue
-            if kind == "number" and feature.levels:
-                raise UserError(f"column {name!r} is continuous and holds no numbers")
             features.append(feature)
             cells.append(feature.cells(series))
         names = [feature.name for feature in features]
@@ -161,16 +160,10 @@ def _series(name: str, column: pa.ChunkedArray, is_category: bool) -> pd.Series:
                 f"column {name!r} holds bytes that are not UTF-8 text; save the file as UTF-8, or "
                 "put the column under `drop`"
             ) from None
-    if is_category and not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
     if pa.types.is_nested(column.type):
         raise UserError(f"column {name!r} holds {column.type}; put it under `drop`")
-    return column.to_pandas(types_mapper=NULLABLE.get).reset_index(drop=True)
-
-
-def _form(dataset: CustomDataset, content: Content) -> Form:
-    usual = MISSING if content.is_text else ()
-    return Form((*usual, *dataset.missing), dataset.decimal, content.is_text)
+    series = column.to_pandas(types_mapper=NULLABLE.get).reset_index(drop=True)
+    return series.astype("category") if is_category else series
 
 
 def _kind(dataset: CustomDataset, name: str) -> FeatureKind | None:

@@ -7,14 +7,8 @@ in `boston_housing_numeric_rad`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from npt.data.declaration import UCI, Dataset, File, Reading
-
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.text import rows
 
 NAMES = [
     "CRIM",
@@ -34,13 +28,6 @@ NAMES = [
 ]
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """13 features and the target, separated by spaces."""
-    import pandas as pd
-
-    return pd.read_csv(paths["housing.data"], sep=r"\s+", header=None, names=NAMES)
-
-
 SOURCE = File(
     "housing.data",
     "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
@@ -56,7 +43,7 @@ DATASET = Dataset(
     columns=14,
     target="MEDV",
     categorical=("CHAS", "RAD"),
-    readings=(Reading((SOURCE,), read),),
+    readings=(Reading((SOURCE,), rows(sep=r"\s+", header=None, names=NAMES)),),
     licence="not stated",
     target_sigma=9.188011545278203,
     in_paper=True,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.data.declaration import UCI, Dataset, File, Reading
+from npt.data.text import rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,21 +32,15 @@ MEASURES = (
 FEATURES = [f"{statistic}_{measure}" for statistic in STATISTICS for measure in MEASURES]
 
 
-def read_upstream(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """id, diagnosis, 30 features."""
-    import pandas as pd
-
-    names = ["id", "diagnosis", *FEATURES]
-    return pd.read_csv(paths["wdbc.data"], header=None, names=names).drop(columns="id")
+read_upstream = rows(
+    header=None, names=["id", "diagnosis", *FEATURES], usecols=["diagnosis", *FEATURES]
+)
+read_bundled = rows(skiprows=1, header=None, names=[*FEATURES, "benign"])
 
 
 def read_scikit_learn(paths: Mapping[str, Path]) -> pd.DataFrame:
     """30 features, then 0 for malignant and 1 for benign."""
-    import pandas as pd
-
-    frame = pd.read_csv(
-        paths["breast_cancer.csv"], skiprows=1, header=None, names=[*FEATURES, "benign"]
-    )
+    frame = read_bundled(paths)
     frame.insert(0, "diagnosis", frame.pop("benign").map({0: "M", 1: "B"}))
     return frame
 

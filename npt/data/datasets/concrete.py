@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.data.declaration import UCI, Dataset, File, Reading
+from npt.data.text import rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +29,6 @@ FEATURES = [
     "age",
 ]
 NAMES = [*FEATURES, "strength"]
-
-
-def read_rounded(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """The older release, comma-separated."""
-    import pandas as pd
-
-    return pd.read_csv(paths["Concrete_Data.csv"], skiprows=1, header=None, names=NAMES)
 
 
 def read_spreadsheet(paths: Mapping[str, Path]) -> pd.DataFrame:
@@ -84,7 +78,10 @@ DATASET = Dataset(
     columns=9,
     target="strength",
     categorical=(),
-    readings=(Reading((SPREADSHEET,), read_spreadsheet), Reading((ROUNDED,), read_rounded)),
+    readings=(
+        Reading((SPREADSHEET,), read_spreadsheet),
+        Reading((ROUNDED,), rows(skiprows=1, header=None, names=NAMES)),
+    ),
     licence="CC BY 4.0",
     target_sigma=16.697630409134263,
     in_paper=True,

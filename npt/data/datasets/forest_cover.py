@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
-from npt.data.text import numbers
-
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.text import whole_numbers
 
 TERRAIN = (
     "elevation",
@@ -28,11 +21,6 @@ BINARY = (*(f"wilderness{j}" for j in range(1, 5)), *(f"soil{j}" for j in range(
 NAMES = (*TERRAIN, *BINARY, "cover")
 
 
-def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
-    """Ten numbers, 44 binary columns and the cover type."""
-    return numbers(paths["covtype.data.gz"], NAMES, whole=NAMES)
-
-
 SOURCE = File(
     "covtype.data.gz",
     "614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
@@ -47,7 +35,7 @@ DATASET = Dataset(
     columns=55,
     target="cover",
     categorical=(*BINARY, "cover"),
-    readings=(Reading((SOURCE,), read),),
+    readings=(Reading((SOURCE,), whole_numbers(NAMES)),),
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=5, used=1, validation_share=0.1),
     class_counts=(211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510),

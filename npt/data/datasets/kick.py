@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.data.declaration import Dataset, File, Reading, SplitRule
+from npt.data.text import rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,12 +38,12 @@ CATEGORICAL = (
 )
 
 
+read_export = rows(na_values=["?"], dtype=dict.fromkeys(CATEGORICAL, "str"))
+
+
 def read(paths: Mapping[str, Path]) -> pd.DataFrame:
     """The export's columns with the target moved to the end; "?" is a missing cell."""
-    import pandas as pd
-
-    types = dict.fromkeys(CATEGORICAL, "str")
-    frame = pd.read_csv(paths["kick.csv"], na_values=["?"], dtype=types)
+    frame = read_export(paths)
     frame["IsBadBuy"] = frame.pop("IsBadBuy")
     return frame
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
+from npt.data.text import rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,11 +18,7 @@ if TYPE_CHECKING:
 SAMPLE_ROWS = 6_000
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """The target, then nine features."""
-    import pandas as pd
-
-    return pd.read_csv(paths["CASP.csv"])
+read = rows()
 
 
 def read_sample(paths: Mapping[str, Path]) -> pd.DataFrame:

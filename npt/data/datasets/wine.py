@@ -5,14 +5,8 @@ Not one of the paper's ten tables; it gives the default run a multi-class task.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from npt.data.declaration import Dataset, File, Reading
-
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.text import rows
 
 FEATURES = [
     "alcohol",
@@ -32,13 +26,6 @@ FEATURES = [
 NAMES = [*FEATURES, "cultivar"]
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """13 features and the class."""
-    import pandas as pd
-
-    return pd.read_csv(paths["wine_data.csv"], skiprows=1, header=None, names=NAMES)
-
-
 BUNDLED = File(
     "wine_data.csv",
     "10e8a802908b34f86e5da8ce962f3c806694bc98450a18f61851af59f324bede",
@@ -54,7 +41,7 @@ DATASET = Dataset(
     columns=14,
     target="cultivar",
     categorical=("cultivar",),
-    readings=(Reading((BUNDLED,), read),),
+    readings=(Reading((BUNDLED,), rows(skiprows=1, header=None, names=NAMES)),),
     licence="CC BY 4.0",
     class_counts=(59, 71, 48),
 )

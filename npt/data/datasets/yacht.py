@@ -6,14 +6,8 @@ Its text states five categories and one number, as in `yacht_numeric_froude`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from npt.data.declaration import UCI, Dataset, File, Reading
-
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.text import rows
 
 FEATURES = (
     "longitudinal_position",
@@ -24,14 +18,6 @@ FEATURES = (
     "froude_number",
 )
 NAMES = [*FEATURES, "resistance"]
-
-
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
-    """Six features and the target, separated by spaces."""
-    import pandas as pd
-
-    path = paths["yacht_hydrodynamics.data"]
-    return pd.read_csv(path, sep=r"\s+", header=None, names=NAMES)
 
 
 SOURCE = File(
@@ -50,7 +36,7 @@ DATASET = Dataset(
     columns=7,
     target="resistance",
     categorical=FEATURES,
-    readings=(Reading((SOURCE,), read),),
+    readings=(Reading((SOURCE,), rows(sep=r"\s+", header=None, names=NAMES)),),
     licence="CC BY 4.0",
     target_sigma=15.135858907655322,
     in_paper=True,

@@ -15,7 +15,6 @@ from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets, forest_cover, poker_hand
 from npt.data.preparation import prepare, prepare_custom
 from npt.data.source import MIRROR
-from npt.data.text import numbers
 from npt.validation import validated
 
 # First hex digits of `content_hash` of every complete table.
@@ -94,9 +93,11 @@ def test_packages_have_the_same_tables(
 def test_both_readings_of_concrete_are_one_table() -> None:
     declared = datasets()["concrete"]
     folder = mirror("concrete")
-    paths = {name: folder / name for name in ("Concrete_Data.csv", "Concrete_Data.xls")}
-    first, second = (assemble(reading.read(paths), declared) for reading in declared.readings)
-    assert np.array_equal(first.values, second.values)
+    tables = []
+    for reading in declared.readings:
+        paths = {file.name: folder / file.name for file in reading.files}
+        tables.append(assemble(reading.read(paths), declared))
+    assert np.array_equal(tables[0].values, tables[1].values)
 
 
 def test_missing_cells_of_kick(tmp_path: Path) -> None:
@@ -134,26 +135,10 @@ def test_parts_of_large_tables_as_custom_datasets(
     assert categorical == {*block.get("categorical", ()), block["target"]}
     if names:
         declared = replace(datasets()[dataset], rows=rows, class_counts=())
-        expected = assemble(numbers(source, names, whole=names), declared)
+        expected = assemble(declared.readings[0].read({file_name: source}), declared)
         assert np.array_equal(table.values, expected.values)
         assert table.columns == expected.columns
         assert sum(cells.nbytes for cells in table.cells) < rows * len(names) * 8 / 5
-
-
-def test_readers_of_tables_that_the_mirror_lacks() -> None:
-    cover = mirror("forest_cover") / "covtype.first15120.data"
-    table = read_part("forest_cover", {"covtype.data.gz": cover}, 15_120)
-    assert table.columns[table.target].size == 7
-    assert sum(column.kind == "continuous" for column in table.columns) == 10
-    name = "poker-hand-training-true.data"
-    table = read_part("poker_hand", {name: mirror("poker_hand") / name}, 25_010)
-    assert table.columns[table.target].size == 10
-    assert sum(column.kind == "continuous" for column in table.columns) == 5
-
-
-def read_part(name: str, paths: dict[str, Path], rows: int) -> Any:
-    declared = replace(datasets()[name], rows=rows, class_counts=())
-    return assemble(declared.readings[0].read(paths), declared)
 
 
 def test_names_and_sizes_of_the_paper_s_ten() -> None:

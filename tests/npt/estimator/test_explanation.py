@@ -45,6 +45,11 @@ def test_shown_rows_have_the_highest_attention(fitted: NPTRegressor) -> None:
     assert np.array_equal(explanation.targets, target.to_numpy()[explanation.rows])
     assert set(explanation.context) == set(model_rows(fitted))
     assert np.array_equal(explanation.predictions, fitted.predict(frame[:6]))
+    lines = explanation.frame
+    assert lines["row"].tolist() == np.repeat(range(6), 3).tolist()
+    assert lines["fitted_row"].tolist() == explanation.rows.ravel().tolist()
+    assert lines.groupby("row")["without_all_rows"].nunique().tolist() == [1] * 6
+    assert len(repr(explanation).splitlines()) == 7
 
 
 def model_rows(fitted: NPTRegressor) -> list[int]:
@@ -72,14 +77,6 @@ def test_without_rows_is_a_prediction_in_the_rest_of_the_context(fitted: NPTRegr
             seed=trained.seed,
         )
         assert smaller.predict_table(table_).values[0] == pytest.approx(expected, abs=1e-9)
-
-
-def test_frame_has_a_line_for_each_pair(fitted: NPTRegressor) -> None:
-    frame, _ = table("regression", 40)
-    explained = fitted.explain(frame[:2], rows=4).frame
-    assert explained["row"].tolist() == [0] * 4 + [1] * 4
-    assert (explained.groupby("row")["weight"].diff().dropna() <= 0).all()
-    assert explained.groupby("row")["without_all_rows"].nunique().tolist() == [1, 1]
 
 
 def test_classes_are_explained_by_their_probability() -> None:
@@ -115,12 +112,3 @@ def test_unexplainable_models_are_refused() -> None:
         alone.explain(frame)
     with pytest.raises(ValueError, match="rows"):
         alone.explain(frame, rows=0)
-
-
-def test_repr_has_the_first_five_lines_of_the_frame(fitted: NPTRegressor) -> None:
-    frame, _ = table("regression", 40)
-    explanation = fitted.explain(frame[:6], rows=3)
-    _, *lines = repr(explanation).splitlines()
-    head, *cells = [line.split() for line in lines]
-    assert head == list(explanation.frame)
-    assert [int(fitted_row) for _, fitted_row, *_ in cells] == explanation.rows.ravel()[:5].tolist()

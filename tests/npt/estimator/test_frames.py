@@ -161,8 +161,3 @@ def test_too_extreme_numbers_are_refused() -> None:
 def test_unknown_categories_alone_are_a_warning() -> None:
     with pytest.warns(UserWarning, match="'a'"):
         encoded(column([1, 2]), column(["1", "2"]))
-
-
-def test_column_that_fit_saw_empty_stays_missing() -> None:
-    fitted = column([None, None], dtype=object)
-    assert np.isnan(encoded(column(["p", None]), fitted).values[:, 0]).all()

@@ -15,7 +15,7 @@ from npt.estimator.hyperparameters import (
     architecture_of,
     settings_of,
 )
-from npt.table import Task
+from npt.table import TASKS, Task
 
 
 def settings(
@@ -29,27 +29,15 @@ def settings(
     return made
 
 
-def test_values_have_the_defaults_of_the_model() -> None:
-    assert settings("regression") == CompactSettings(evaluate_every=50)
-
-
-@pytest.mark.parametrize("task", ["binary", "multiclass"])
-def test_classes_have_fewer_members_of_one_rate(task: Task) -> None:
-    made = settings(task)
-    assert made == CompactSettings(
-        evaluate_every=50,
-        members=4,
-        rate_scale=[1.0],
-        patience=200,
-    )
-
-
-@pytest.mark.parametrize("task", ["binary", "regression"])
-def test_large_tables_have_more_updates_of_fewer_members(task: Task) -> None:
-    assert settings(task, LARGE_ROWS).updates == CompactSettings().updates
-    made = settings(task, LARGE_ROWS + 1)
-    assert (made.updates, made.members) == (900, 4)
-    assert made.rate_scale == settings(task).rate_scale
+@pytest.mark.parametrize("rows", [LARGE_ROWS, LARGE_ROWS + 1])
+@pytest.mark.parametrize("task", TASKS)
+def test_defaults_are_those_of_the_task_and_the_rows(task: Task, rows: int) -> None:
+    expected: dict[str, Any] = {"evaluate_every": 50}
+    if task != "regression":
+        expected |= {"members": 4, "rate_scale": [1.0], "patience": 200}
+    if rows > LARGE_ROWS:
+        expected |= {"members": 4, "updates": 900}
+    assert settings(task, rows) == CompactSettings(**expected)
 
 
 def test_what_is_given_comes_before_defaults() -> None:

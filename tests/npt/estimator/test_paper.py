@@ -8,10 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import (
-    check_methods_sample_order_invariance,
-    check_methods_subset_invariance,
-)
 
 from npt.estimator import NPTClassifier
 from tests.npt.estimator.small import PAPER, paper_classifier, table
@@ -56,23 +52,11 @@ def test_one_new_row_is_the_same_to_the_last_bit() -> None:
     assert np.array_equal(model.predict_proba(new[:1]), joint)
 
 
-def test_rows_predicted_alone_are_invariant() -> None:
-    model = paper_classifier(max_updates=5, predict_together=False)
-    check_methods_subset_invariance("NPTClassifier", model)
-    check_methods_sample_order_invariance("NPTClassifier", model)
-
-
 def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:
     settings = {**PAPER["settings"], "lookup": "original", "target_mask": 1}
     model, new = fitted(settings=settings, max_updates=2, predict_together=False)
     with pytest.raises(ValueError, match="lookup"):
         model.predict(new)
-
-
-def test_compact_rows_are_never_predicted_together() -> None:
-    frame, target = table("multiclass", 30)
-    with pytest.raises(ValueError, match="predict_together"):
-        NPTClassifier(predict_together=True, max_updates=2).fit(frame, target)
 
 
 def test_arguments_of_the_other_architecture_are_refused() -> None:

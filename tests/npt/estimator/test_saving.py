@@ -65,16 +65,11 @@ def test_every_copy_predicts_the_same_bits(
         assert same.get_params() == model.get_params()
         assert list(same.feature_names_in_) == list(frame.columns)
         assert same.best_updates_ == model.best_updates_
+        if architecture is COMPACT:
+            pd.testing.assert_frame_equal(same.explain(new).frame, model.explain(new).frame)
     if kind is NPTClassifier:
         assert np.array_equal(copies[0].classes_, model.classes_)
         assert set(copies[0].predict(new)) <= set(names)
-
-
-def test_loaded_estimator_explains(fitted: NPTClassifier, tmp_path: Path) -> None:
-    frame, _ = with_all_types()
-    fitted.save(tmp_path / "model")
-    loaded = NPTClassifier.load(tmp_path / "model")
-    pd.testing.assert_frame_equal(loaded.explain(frame[:3]).frame, fitted.explain(frame[:3]).frame)
 
 
 def test_saved_arguments_may_be_of_numpy(tmp_path: Path) -> None:
@@ -99,31 +94,22 @@ def test_classifier_file_is_no_regressor(fitted: NPTClassifier, tmp_path: Path) 
         NPTRegressor.load(tmp_path / "model")
 
 
-@pytest.mark.parametrize("damage", ["empty", "text", "cut", "flipped", "foreign", "version"])
-def test_damaged_or_foreign_file_gives_one_line(
-    damage: str, fitted: NPTClassifier, tmp_path: Path
-) -> None:
+def test_damaged_or_foreign_file_gives_one_line(fitted: NPTClassifier, tmp_path: Path) -> None:
     path = tmp_path / "model"
     fitted.save(path)
     content = path.read_bytes()
-    if damage == "empty":
-        path.write_bytes(b"")
-    elif damage == "text":
-        path.write_text("not a model")
-    elif damage == "cut":
-        path.write_bytes(content[:-100])
-    elif damage == "flipped":
-        place = len(content) - 1000
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-    elif damage == "foreign":
-        save_file({"a": np.zeros(3)}, path)
-    else:
-        save_file(load_file(path), path, metadata={"npt_estimator": json.dumps({"format": 99})})
-    with pytest.raises(ValueError, match="not a saved estimator") as raised:
-        NPTClassifier.load(path)
-    message = str(raised.value)
-    assert str(path) in message
-    assert "\n" not in message
+    flipped = bytearray(content)
+    flipped[-1000] ^= 1
+    save_file({"a": np.zeros(3)}, tmp_path / "foreign")
+    other = {"npt_estimator": json.dumps({"format": 99})}
+    save_file(load_file(path), tmp_path / "version", metadata=other)
+    foreign = [(tmp_path / name).read_bytes() for name in ("foreign", "version")]
+    for damaged in (b"", b"not a model", content[:-100], flipped, *foreign):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="not a saved estimator") as raised:
+            NPTClassifier.load(path)
+        assert str(path) in str(raised.value)
+        assert "\n" not in str(raised.value)
 
 
 def test_absent_file_is_the_error_of_the_system(tmp_path: Path) -> None:

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npt.estimator import NPTClassifier, NPTRegressor
@@ -56,31 +53,6 @@ def test_grid_search_sets_hyperparameters_by_name() -> None:
     best = search.best_estimator_
     assert best.model_.trained.settings.width == search.best_params_["width"]
     assert len(search.cv_results_["params"]) == 2
-
-
-def test_tags_name_missing_cells_and_categories() -> None:
-    for kind in (NPTClassifier, NPTRegressor):
-        tags = get_tags(kind())
-        assert tags.input_tags.allow_nan
-        assert tags.input_tags.categorical
-        assert not tags.input_tags.sparse
-
-
-def test_frame_after_an_array_warns() -> None:
-    frame = pd.DataFrame({"a": np.arange(20.0), "b": 1.0})
-    model = regressor().fit(frame.to_numpy(), frame["a"])
-    assert not hasattr(model, "feature_names_in_")
-    with pytest.warns(UserWarning, match="feature names"):
-        model.predict(frame)
-    model.fit(frame, frame["a"])
-    assert list(model.feature_names_in_) == ["a", "b"]
-    with pytest.warns(UserWarning, match="feature names"):
-        model.predict(frame.to_numpy())
-
-
-def test_unfitted_estimator_is_refused() -> None:
-    with pytest.raises(NotFittedError):
-        classifier().predict(np.ones((2, 2)))
 
 
 def test_random_state_may_be_a_generator_or_none() -> None:

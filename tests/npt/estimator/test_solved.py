@@ -82,7 +82,7 @@ def test_quantiles_are_of_predictions_without_each_row() -> None:
     explanation = model.explain(frame[:1], rows=19)
     assert isinstance(model.model_, SolvedModel)
     residuals = (
-        np.asarray(target) - model.model_.solved.left_out()[model.model_.solved.context.groups]
+        np.asarray(target) - model.model_.trained.left_out()[model.model_.trained.context.groups]
     )
     possible = explanation.without_each[0] + residuals[explanation.rows[0]]
     median = model.predict_quantiles(frame[:1], 0.5)
@@ -119,11 +119,6 @@ def test_levels_beyond_the_fitted_rows_are_refused() -> None:
     assert np.isfinite(model.predict_interval(frame, 0.8)).all()
     with pytest.raises(ValueError, match="quantiles"):
         model.predict_quantiles(frame, [])
-
-
-def test_two_rows_are_enough() -> None:
-    frame, target = table("regression", 2)
-    assert np.isfinite(NPTRegressor(**SOLVED).fit(frame, target).predict(frame)).all()
 
 
 def test_weights_too_far_apart_are_named() -> None:

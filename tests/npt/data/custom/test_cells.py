@@ -106,19 +106,11 @@ def test_levels_are_whole_numbers_where_all_are() -> None:
     assert feature(["1", "b", "NA"], "category").levels == ("1", "b")
 
 
-@pytest.mark.parametrize(
-    ("cell", "advice"), [("0,1257", "decimal: ','"), ("0.1%", "digits"), ("x", "`missing`")]
-)
-def test_a_target_that_is_no_number_has_advice(cell: str, advice: str) -> None:
-    with pytest.raises(UserError, match=f"'x' is continuous and has .*{advice}"):
+@pytest.mark.parametrize("cell", ["0,1257", "0.1%", "x"])
+def test_a_target_that_is_no_number_is_named(cell: str) -> None:
+    with pytest.raises(UserError, match=f"'x' is continuous and has '{cell}' in row 2"):
         feature(["1.5", cell], "number")
     assert feature(["1,5", "NA"], "number", Form(("NA",), ",", is_text=True)).kind == "number"
-
-
-@pytest.mark.parametrize("cells", [["now", "2001-01-01"], ["True", "False"], ["-5001-01-01"]])
-def test_times_that_are_not_dates_are_refused(cells: list[str]) -> None:
-    with pytest.raises(UserError, match="time: 'x'"):
-        feature(cells, "date")
 
 
 @pytest.mark.parametrize("month", ["1960-12", "9999-12"])

@@ -133,9 +133,12 @@ def test_a_header_without_meaning(content: str, key: str, tmp_path: Path) -> Non
 
 def test_a_missing_group_or_time_is_refused(tmp_path: Path) -> None:
     data = frame().assign(group=[None] + ["a", "b", "c"] * 13, when=[np.nan] + [1.0, 2.0, 3.0] * 13)
+    data["flag"] = ["True", "False"] * (ROWS // 2)
+    data["day"] = ["now"] + ["2001-01-01"] * (ROWS - 1)
     path = write(tmp_path, data)
     refused("group: 'group'", path, group="group")
-    refused("time: 'when'", path, time="when")
+    for name in ("when", "flag", "day"):
+        refused(f"time: '{name}'", path, time=name)
 
 
 def test_too_few_rows_groups_or_times(tmp_path: Path) -> None:

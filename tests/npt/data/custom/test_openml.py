@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import itertools
 import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.error import URLError
 
@@ -24,47 +23,15 @@ from npt.data.custom.reading import folds_of, read_custom
 from npt.errors import UserError
 from npt.validation import validated
 from tests.npt.data.custom.tables import kinds
-from tests.npt.data.custom.test_reading import ARFF, ARFF_KINDS
 
-ABOUT = {
-    "id": "7",
-    "name": "houses",
-    "version": "1",
-    "format": "ARFF",
-    "file_id": "9",
-    "description": "",
-    "status": "active",
-    "url": "https://api.openml.org/data/v1/download/9",
-    "md5_checksum": hashlib.md5(ARFF.encode()).hexdigest(),
-}
-TYPES = {"size": "numeric", "colour": "nominal", "note": "string", "price": "numeric"}
-
-
-def feature(index: int, name: str) -> dict[str, str]:
-    return {
-        "index": str(index),
-        "name": name,
-        "data_type": TYPES[name],
-        "is_target": "false",
-        "is_ignore": "false",
-        "is_row_identifier": "false",
-        "number_of_missing_values": "1",
+ROWS = pd.DataFrame(
+    {
+        "size": [1.5, np.nan, 2.5, 3.5],
+        "colour": pd.Categorical(["red", "blue", None, "red"]),
+        "rooms": pd.Categorical([3, 1, 2, 3]),
+        "price": [10.0, 11.0, 12.0, 13.5],
     }
-
-
-FEATURES = [feature(j, name) for j, name in enumerate(TYPES)]
-RESPONSES = {
-    "json/data/7": {"data_set_description": ABOUT},
-    "features/7": {"data_features": {"feature": FEATURES}},
-    "qualities/7": {
-        "data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "4"}]},
-    },
-}
-
-
-class Response(io.BytesIO):
-    def info(self) -> dict[str, str]:
-        return {}
+)
 
 
 def houses(**changes: Any) -> CustomDataset:
@@ -72,25 +39,23 @@ def houses(**changes: Any) -> CustomDataset:
     return validated(CustomDataset, {**block, "name": "houses"}, "houses")
 
 
-def test_a_dataset_is_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    requested = []
+def test_a_dataset_keeps_its_declared_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch(**options: Any) -> Any:
+        assert (options["data_id"], options["data_home"]) == (7, tmp_path / "openml")
+        return SimpleNamespace(frame=ROWS)
 
-    def urlopen(request: Any, *args: Any, **kwargs: Any) -> Response:
-        requested.append(request.full_url)
-        for ending, content in RESPONSES.items():
-            if request.full_url.endswith(ending):
-                return Response(json.dumps(content).encode())
-        return Response(ARFF.encode())
-
-    monkeypatch.setattr("sklearn.datasets._openml.urlopen", urlopen)
-    first = read_custom(houses(), tmp_path)
-    count = len(requested)
-    again = read_custom(houses(), tmp_path)
-    assert kinds(first.table) == ARFF_KINDS
-    assert np.isnan(first.table.values).sum() == 2
-    assert count == len(requested) > 0
-    assert again.sha256 == first.sha256
-    assert again.table.columns == first.table.columns
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    custom = read_custom(houses(), tmp_path)
+    assert list(kinds(custom.table).values()) == [
+        "continuous",
+        "categorical",
+        "categorical",
+        "continuous",
+    ]
+    assert np.isnan(custom.table.values).sum() == 2
+    assert read_custom(houses(), tmp_path).sha256 == custom.sha256
     assert np.isnan(read_custom(houses(missing=[12]), tmp_path).table.truth).sum() == 1
 
 
