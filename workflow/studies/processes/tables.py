@@ -11,7 +11,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, count, number, seconds, text
 from workflow.report.sections import Table
 from workflow.report.statistics import MODEL, of_model, standard_error
-from workflow.report.titles import method_title
+from workflow.report.titles import method_titles
 from workflow.studies.error_columns import probe_table
 from workflow.studies.facts import facts_of
 from workflow.studies.processes.tasks import TITLES
@@ -88,8 +88,8 @@ def _rows(
     """
     exact = tidy.drop_duplicates(group)  # of references, the same for all models and seeds
     parts = [(title, exact, columns) for title, columns in references.items() if len(exact)]
-    for (_, method, variant), part in tidy.groupby(MODEL, sort=False):
-        parts.append((method_title(method, variant), part, scores))
+    for _, part in tidy.groupby(MODEL, sort=False):
+        parts.append((method_titles(part)[0], part, scores))
     rows = []
     for title, part, columns in parts:
         row = {"Method": text(title)}
