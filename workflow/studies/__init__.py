@@ -11,21 +11,10 @@ from workflow.studies.study_kind import StudyKind
 
 @cache
 def kinds() -> dict[str, StudyKind]:
-    """Every study kind by name, in their order.
-
-    Raises:
-        ValueError: a kind has another name than its folder.
-    """
+    """Every study kind by name, in their order."""
     declared: list[StudyKind] = []
     for folder in pkgutil.iter_modules(__path__):
-        if not folder.ispkg:
-            continue
-        package = importlib.import_module(f"{__name__}.{folder.name}")
-        kind = getattr(package, "KIND", None)
-        if kind is None:
-            continue
-        if kind.name != folder.name:
-            raise ValueError(f"{package.__name__} declares the kind {kind.name!r}")
-        declared.append(kind)
+        if folder.ispkg:
+            declared.append(importlib.import_module(f"{__name__}.{folder.name}").KIND)
     declared.sort(key=lambda kind: (kind.order, kind.name))
     return {kind.name: kind for kind in declared}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -34,7 +34,7 @@ def first_facts(study: pd.DataFrame, column: str) -> Iterator[tuple[dict[Any, An
         yield row, json.loads(row[column])
 
 
-def model_title(row: dict[Any, Any]) -> str:
+def model_title(row: Mapping[Any, Any] | pd.Series) -> str:
     """Dataset and method of a row, in two lines."""
     return f"{dataset_title(row['dataset'])}\n{method_title(row['method'], row['variant'])}"
 

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 
 def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Change of the test metric when one part of the model is removed or altered, in percent of the
-    whole model's value, with its standard error over folds. In a study without a whole model, the
-    metric itself with its deviation over seeds. A change near zero shows no measurable effect of
-    that part on these folds.
+    """Change of the test metric when one part of the model is removed or altered, with its standard
+    error over folds. In a study without a whole model, the metric itself with its deviation over
+    seeds. A change near zero shows no measurable effect of that part on these folds.
     """
     tidy = changes(study, scoring)
     variants = tidy[tidy["variant"] != BASE]
@@ -30,12 +29,9 @@ def ablation(study: pd.DataFrame, scoring: Scoring) -> Figure:
         metric = METRICS[part["metric"].iloc[0]]
         label = f"test {metric.title}"
         if part["change"].notna().any():
-            bases = tidy[(tidy["variant"] == BASE) & (tidy["dataset"] == dataset)]
-            scale = 100 / part["method"].map(bases.set_index("method")["mean"]).abs()
-            percent = {name: scale * part[name] for name in ("change", "change_error")}
-            points(axis, part.assign(**percent), "change", "change_error")
+            points(axis, part, "change", "change_error")
             axis.axvline(0, **EQUAL)
-            label = f"change of {label}, %"
+            label = f"change of {label}"
         else:
             points(axis, part, "mean", "seed_deviation")
         better = "right" if metric.higher_is_better else "left"

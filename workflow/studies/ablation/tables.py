@@ -125,7 +125,7 @@ def _validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
     for (dataset, method), part in folds.assign(loss=losses).groupby(MODEL[:2], sort=False):
         ranks = part.pivot(index="fold", columns="variant", values="loss").dropna().rank(axis=1) - 1
         means = pd.DataFrame({"rank": ranks.mean(), "rank_error": ranks.apply(standard_error)})
-        frames.append(means.reset_index().assign(dataset=dataset, method=method))
+        frames.append(means.reset_index().assign(dataset=str(dataset), method=str(method)))
     return pd.concat(frames)
 
 

@@ -26,21 +26,16 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     is None where there is none.
     """
     trained = cast(TrainedNPT, query.probe.trained)
-    options = query.options
-    certified: dict[Norm, list[float]] = {norm: [] for norm in ORDERS}
-    largest: list[float] = []
-    for batch in query_batches(trained, query.rows):
-        for norm, by_batch in certified.items():
-            by_batch.append(_certificate(trained, batch, norm))
-        for index in batch.queries.tolist():
-            influence = largest_influence(
-                trained, batch, index, rows=options.rows, steps=options.steps
-            )
-            largest.append(influence)
+    batches = list(query_batches(trained, query.rows))
     facts: Facts = {}
-    for norm, by_batch in certified.items():
-        bound = max(by_batch)
+    for norm in ORDERS:
+        bound = max(_certificate(trained, batch, norm) for batch in batches)
         facts[f"bound_{norm}"] = bound if math.isfinite(bound) else None
+    size = {"rows": query.options.rows, "steps": query.options.steps}
+    largest = []
+    for batch in batches:
+        for index in batch.queries.tolist():
+            largest.append(largest_influence(trained, batch, index, **size))
     facts |= {
         "largest_influence": max(largest),
         "mean_influence": float(np.mean(largest)),
@@ -56,9 +51,7 @@ def _corruption(trained: TrainedNPT, query: ProbeQuery) -> float:
     moved = np.abs(corrupted - plain)
     if trained.task == "regression":
         return float(moved.mean() / trained.statistics.scale[trained.target])
-    predicted_class = plain.argmax(1)
-    of_class = np.take_along_axis(moved, predicted_class[:, None], axis=1)
-    return float(of_class.mean())
+    return float(moved[np.arange(len(moved)), plain.argmax(1)].mean())
 
 
 def _certificate(trained: TrainedNPT, batch: QueryBatch, norm: Norm) -> float:

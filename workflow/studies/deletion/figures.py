@@ -11,14 +11,14 @@ import seaborn as sns
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
 from workflow.report.statistics import MODEL
-from workflow.report.titles import dataset_title, method_title
 from workflow.studies.deletion.tables import DISTANCES, probed_rows
+from workflow.studies.facts import model_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FAR = 20  # times the median distance, beyond which an axis becomes logarithmic
-STYLES = {"deleted": (OTHER_COLOR, "o"), "random": (NPT_COLOR, "D")}
+COLORS = {"deleted": OTHER_COLOR, "random": NPT_COLOR}
 
 
 def deletion(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -27,7 +27,7 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Figure:
     nearer than those that it does not need.
     """
     figure, models = facets(probed_rows(study), MODEL, 10)
-    for (dataset, method, variant), part, axis in models:
+    for _, part, axis in models:
         distances = part[DISTANCES].to_numpy()
         ends = [np.nanmin(distances), np.nanmax(distances)]
         median = np.nanmedian(distances)
@@ -35,18 +35,17 @@ def deletion(study: pd.DataFrame, scoring: Scoring) -> Figure:
             axis.set_xscale("symlog", linthresh=median)
             axis.set_yscale("symlog", linthresh=median)
         sns.scatterplot(
-            part.melt(["kept"], list(STYLES), "against", "distance"),
+            part.melt(["kept"], list(COLORS), "against", "distance"),
             x="distance",
             y="kept",
             hue="against",
             style="against",
-            palette={name: color for name, (color, _) in STYLES.items()},
-            markers={name: marker for name, (_, marker) in STYLES.items()},
+            palette=COLORS,
             ax=axis,
         )
         axis.plot(ends, ends, **EQUAL)
         axis.set(
-            title=f"{dataset_title(dataset)}\n{method_title(method, variant)}",
+            title=model_title(part.iloc[0]),
             xlabel="mean distance to deleted, or random rows",
             ylabel="mean distance to kept rows",
         )

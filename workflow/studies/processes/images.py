@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from npt.nn.gaussian import Gaussians
 from npt.processes.realisations import Realisations
@@ -33,24 +34,23 @@ def image_facts(query: ProbeQuery) -> Facts:
     is_for_training = (data.part[raster] == "train").all(1)
     values = data.y[torch.from_numpy(raster[is_for_training])]
     deviation = values.std(0, correction=0).clamp_min(LEAST_DEVIATION)
-    reference = Gaussians(values.mean(0)[None, None], deviation[None, None])
+    by_pixel = Gaussians(values.mean(0)[None, None], deviation[None, None])  # the reference
+    truth = data.y[torch.from_numpy(images)]
+    reference = _scores(by_pixel, truth)
     tasks = []
     examples = []
     for task in TITLES:
         shown = shown_pixels(task, query.seed)
         hidden = np.setdiff1d(np.arange(PIXELS), shown)
         order = np.concatenate([shown, hidden])
-        by_pixel = Gaussians(reference.mean[..., hidden], reference.deviation[..., hidden])
         scores = []
         for start in range(0, len(images), BATCH):
             batch = data.tasks(images[start : start + BATCH, order], len(shown))
-            y = batch.y[:, len(shown) :]
-            by_name = {}
-            for prefix, predicted in {"": model.targets(batch), "reference_": by_pixel}.items():
-                by_name[f"{prefix}log_likelihood"] = predicted.log_likelihoods(y)
-                by_name[f"{prefix}square"] = (predicted.marginal_mean() - y).square()
-            scores.append(by_name)
-        tasks.append({"task": task, "context": len(shown), **means_of_points(scores)})
+            scores.append(_scores(model.targets(batch), batch.y[:, len(shown) :]))
+        means = means_of_points(scores)
+        for name, points in reference.items():
+            means[f"reference_{name}"] = float(points[:, hidden].double().mean())
+        tasks.append({"task": task, "context": len(shown), **means})
         pictures = _pictures(model, data, images[0], order, len(shown))
         examples.append({"task": task, "shown": shown.tolist(), "pictures": pictures})
     return {
@@ -58,6 +58,14 @@ def image_facts(query: ProbeQuery) -> Facts:
         "images": len(images),
         "examples": {"images": examples},
         "parameters": model.parameters,
+    }
+
+
+def _scores(predicted: Gaussians, y: Tensor) -> dict[str, Tensor]:
+    """Log densities (B, n) and squared errors of values (B, n)."""
+    return {
+        "log_likelihood": predicted.log_likelihoods(y),
+        "square": (predicted.marginal_mean() - y).square(),
     }
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
-from workflow.report.cells import NAN, Cell, count, number, seconds, text
+from workflow.report.cells import Cell, count, number, seconds, text
 from workflow.report.sections import Table
 from workflow.report.statistics import MODEL, of_model, standard_error
-from workflow.report.titles import method_title
+from workflow.report.titles import method_titles
 from workflow.studies.error_columns import probe_table
 from workflow.studies.facts import facts_of
 from workflow.studies.processes.tasks import TITLES
@@ -79,32 +79,31 @@ def _rows(
     scores: Mapping[str, str],
     references: Mapping[str, Mapping[str, str]],
 ) -> list[dict[str, Cell]]:
-    """Means of scores in each kernel or task: of the references, whose mean is exact, and models.
+    """Means of scores in each kernel or task, of the references and of the models.
 
     Args:
         groups: Titles of the kernels or tasks.
         scores: Titles of columns.
         references: Titles of their columns, by title.
     """
-    parts = [(title, tidy, columns) for title, columns in references.items() if len(tidy)]
-    for (_, method, variant), part in tidy.groupby(MODEL, sort=False):
-        parts.append((method_title(method, variant), part, scores))
+    exact = tidy.drop_duplicates(group)  # of references, the same for all models and seeds
+    parts = [(title, exact, columns) for title, columns in references.items() if len(exact)]
+    for _, part in tidy.groupby(MODEL, sort=False):
+        parts.append((method_titles(part)[0], part, scores))
     rows = []
     for title, part, columns in parts:
         row = {"Method": text(title)}
         for name, of_group in part.groupby(group, sort=False):
             titles = {column: f"{groups[str(name)]}, {score}" for column, score in columns.items()}
-            row |= _means(of_group, titles, with_error=columns is scores)
+            row |= _means(of_group, titles)
         rows.append(row)
     return rows
 
 
-def _means(
-    rows: pd.DataFrame, titles: Mapping[str, str], *, with_error: bool = True
-) -> dict[str, Cell]:
+def _means(rows: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Cell]:
     """Means of some columns with their standard errors over seeds, by their titles."""
     cells = {}
     for column, title in titles.items():
-        error = standard_error(rows[column]) if with_error else NAN
+        error = standard_error(rows[column])
         cells[title] = number(rows[column].mean(), 3, error=error)
     return cells
