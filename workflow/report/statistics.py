@@ -124,7 +124,7 @@ def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
     study = with_columns(study, ["encoder"])
     models = []
-    for (dataset, method, variant), seeds in study.groupby(MODEL, sort=False):
+    for _, seeds in study.groupby(MODEL, sort=False):
         rows = fold_means(seeds)
         first = rows.iloc[0]
         reason = ""
@@ -134,7 +134,15 @@ def by_model(study: pd.DataFrame) -> list[ModelRows]:
         encoder = LINEAR if pd.isna(first["encoder"]) else first["encoder"]
         complete = rows[:0] if reason else rows
         model = ModelRows(
-            dataset, method, variant, first["task"], len(rows), encoder, reason, complete, seeds
+            dataset=first["dataset"],
+            method=first["method"],
+            variant=first["variant"],
+            task=first["task"],
+            folds=len(rows),
+            encoder=encoder,
+            reason=reason,
+            rows=complete,
+            seeds=seeds,
         )
         models.append(model)
     order = list(study["dataset"].unique())

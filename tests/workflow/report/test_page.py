@@ -92,17 +92,12 @@ def sizes_study() -> pd.DataFrame:
     return benchmark_study().assign(size=np.arange(8.0))
 
 
-def test_made_up_kind_appears_in_tables(made_up: StudyKind, tmp_path: Path) -> None:
+def test_made_up_kind_has_files(made_up: StudyKind, tmp_path: Path) -> None:
     write_tables("big", made_up, sizes_study(), SCORING, tmp_path)
-    written = {path.name for path in (tmp_path / "big").iterdir()}
-    assert written == {"sizes.csv", "sizes.tex"}
-    assert len(pd.read_csv(tmp_path / "big/sizes.csv")) == 8
-
-
-def test_made_up_kind_appears_in_figures(made_up: StudyKind, tmp_path: Path) -> None:
     write_figures("big", made_up, sizes_study(), SCORING, tmp_path)
     written = {path.name for path in (tmp_path / "big").iterdir()}
-    assert written == {f"sizes.{ending}" for ending in ("svg", "pdf", "png")}
+    assert written == {f"sizes.{ending}" for ending in ("csv", "tex", "svg", "pdf", "png")}
+    assert len(pd.read_csv(tmp_path / "big/sizes.csv")) == 8
 
 
 @pytest.mark.usefixtures("made_up")
@@ -118,22 +113,14 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     assert "../tables/big/sizes.csv" in html
 
 
-def test_studies_of_one_question_share_a_section(tmp_path: Path) -> None:
-    frames = {"main": benchmark_study(), "other": benchmark_study()}
-    html = page(frames, dict.fromkeys(frames, "benchmark"), tmp_path)
+def test_studies_of_a_question_share_a_section_and_names_are_escaped(tmp_path: Path) -> None:
+    study = benchmark_study().replace({"method": {"knn": "<script>k</script>"}})
+    frames = {"main": study, "other": study}
+    html = page(frames, dict.fromkeys(frames, "benchmark"), tmp_path, "By <hand>.")
     assert html.count("<h2>How accurate?</h2>") == 1
     assert html.count('<div id="other">') == 1
-
-
-def test_names_of_others_are_escaped(tmp_path: Path) -> None:
-    frames = {"main": benchmark_study().replace({"method": {"knn": "<script>k</script>"}})}
-    html = page(frames, {"main": "benchmark"}, tmp_path)
     assert "<script>k" not in html
     assert "&lt;script&gt;k" in html
-
-
-def test_note_of_the_configuration_is_escaped(tmp_path: Path) -> None:
-    html = page({"main": benchmark_study()}, {"main": "benchmark"}, tmp_path, "By <hand>.")
     assert "By &lt;hand&gt;." in html
 
 
@@ -191,27 +178,21 @@ def test_run_has_its_days_machine_and_computing_time() -> None:
     assert run_line([several], "toy").endswith("2 machines")
 
 
-def test_folds_with_one_reason_share_a_line() -> None:
-    study = benchmark_study().query("dataset == 'yacht'").assign(**FAILED)
-    lines = failures({"main": study}, SCORING)
-    assert [line.split(":")[1] for line in lines] == [
+def test_missing_results_have_a_line_of_their_folds_and_seed() -> None:
+    study = benchmark_study()
+    is_yacht = study["dataset"] == "yacht"
+    study.loc[is_yacht, list(FAILED)] = list(FAILED.values())
+    study.loc[0, "test_auroc"] = np.nan
+    undefined, *of_yacht = failures({"main": study}, SCORING)
+    assert undefined.startswith("main: npt (base) on breast_cancer: AUROC")
+    assert [line.split(":")[1] for line in of_yacht] == [
         " npt (base) on yacht",
         " knn (base) on yacht",
     ]
-    assert all("0-1" in line for line in lines)
-
-
-def test_undefined_metric_is_a_failure() -> None:
-    study = benchmark_study()
-    study.loc[0, "test_auroc"] = np.nan
-    (line,) = failures({"main": study}, SCORING)
-    assert line.startswith("main: npt (base) on breast_cancer: AUROC")
-
-
-def test_failed_seed_is_named() -> None:
-    study = seeds_study({0: [1.0, 2.0]})
-    study.loc[1, list(FAILED)] = list(FAILED.values())
-    (line,) = failures({"main": study}, SCORING)
+    assert all("0-1" in line for line in of_yacht)
+    seeds = seeds_study({0: [1.0, 2.0]})
+    seeds.loc[1, list(FAILED)] = list(FAILED.values())
+    (line,) = failures({"main": seeds}, SCORING)
     assert line.startswith("main: npt (base) on yacht, seed 1:")
 
 

@@ -13,7 +13,7 @@ from npt.nn.probe import NPTProbe
 from npt.perturbation import Perturbation
 from npt.probing import Probe
 from npt.table import Column, Split, Table
-from tests.workflow.studies.frames import SCORING, benefit_study, with_second_seed
+from tests.workflow.studies.frames import SCORING, benefit_study
 from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_p_value
 from workflow.studies import kinds
@@ -147,19 +147,6 @@ def test_effects_of_npt_are_those_of_the_frame() -> None:
     assert rows["benefits"] == pytest.approx(np.log([2.0, 2.1, 2.2]).mean())
 
 
-def test_attributes_have_a_benefit_alone() -> None:
-    attributes = effects(benefit_study()).loc[("npt", "other features")]
-    assert attributes["benefits"] == pytest.approx(np.log([1.45, 1.5, 1.55]).mean())
-    assert np.isnan(attributes["depends"])
-
-
-def test_method_without_twins_has_no_benefit() -> None:
-    knn = effects(benefit_study()).loc["knn"]
-    assert list(knn.index) == ["other rows", "labels of other rows"]
-    assert knn["benefits"].isna().all()
-    assert knn["depends"].tolist() == pytest.approx([np.log([5.9, 6, 6.1]).mean(), np.log(5)])
-
-
 def test_effects_are_tested_over_folds() -> None:
     labels = effects(benefit_study()).loc[("npt", "labels of other rows")]
     expected = corrected_p_value(np.log([2.9, 3.0, 3.1]), 1 / 7)
@@ -188,11 +175,6 @@ def test_rounding_is_no_loss() -> None:
     assert (rows["depends"], rows["depends_error"]) == (0, 0)
 
 
-def test_seeds_are_averaged_within_folds() -> None:
-    study = benefit_study()
-    pd.testing.assert_frame_equal(effects(with_second_seed(study)), effects(study))
-
-
 def test_table_has_both_effects_of_each_source() -> None:
     study = benefit_study()
     sources = ["other rows", "labels of other rows"]
@@ -202,10 +184,7 @@ def test_table_has_both_effects_of_each_source() -> None:
     assert cells(study, "Depends") == depends
     benefits = ["× 2.1 (3 of 3)", "× 1.0 (1 of 3)", "× 1.5 (3 of 3)", "–", "–"]
     assert cells(study, "Benefits") == benefits
-
-
-def test_certain_effects_are_bold() -> None:
-    (section,) = KIND.table("benefit", benefit_study(), SCORING).sections
+    (section,) = KIND.table("benefit", study, SCORING).sections
     bold = [cell.bold for cell in section.columns["Benefits"]]
     assert bold == [True, False, True, False, False]
 
@@ -231,11 +210,6 @@ def test_failed_base_has_its_reason_once() -> None:
     assert cells(study, "Depends")[:3] == ["–"] * 3
     assert notes(study).count("NPT on Yacht: fold 0: diverged") == 1
     assert "without_labels" not in notes(study)
-
-
-def test_two_folds_have_sizes_without_a_test() -> None:
-    study = benefit_study(folds=2)
-    assert effects(study)["depends_p_value"].isna().all()
 
 
 def test_figure_pairs_both_effects_of_a_source() -> None:
@@ -269,7 +243,4 @@ def test_twins_are_tested_over_six_datasets() -> None:
     assert section.columns["Twin's error"][1].value == pytest.approx(expected)
     assert section.columns["p, Holm"][1].value == pytest.approx(2 / 2**6)
     assert len(section.rows) == 3
-
-
-def test_fewer_datasets_have_no_test() -> None:
     assert len(KIND.table("benefit", on_datasets(5), SCORING).sections) == 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -138,20 +136,5 @@ def test_errors_are_of_both_ways_and_a_failed_share_has_none() -> None:
     assert in_training["error"].tolist() == [1.0, 3.0, 6.0]
     of_knn = means[(means["method"] == "knn") & (means["kind"] == IN_TRAINING)]
     assert of_knn["share"].tolist() == [1.0, 0.5]
-
-
-def test_effects_are_geometric_means_over_folds() -> None:
-    study = context_study()
-    is_second = study["fold"] == 1
-    scaled = {"share": [1.0, 0.5, 0.1], "rows": [70, 35, 7], "rmse": [4.0, 12.0, 32.0]}
-    is_npt = is_second & (study["method"] == "npt") & (study["variant"] == "base")
-    study.loc[is_npt, "contexts"] = json.dumps(scaled)
-    means = contexts(study)
-    of_npt = means[(means["method"] == "npt") & (means["kind"] == AT_PREDICTION)]
-    assert np.exp(of_npt["effect"]).tolist() == pytest.approx([1, 4.5**0.5, 4])
-
-
-def test_a_failed_share_is_noted() -> None:
-    table = KIND.table("context", context_study(), SCORING)
-    (section,) = table.sections
+    (section,) = KIND.table("context", context_study(), SCORING).sections
     assert any("n_neighbors" in note for note in section.notes)

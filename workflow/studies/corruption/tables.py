@@ -152,7 +152,7 @@ def _interval(model: ModelRows, selection: Selection) -> tuple[float, float]:
     changes = [json.loads(sample)["changes"] for sample in samples]
     by_row = pd.DataFrame(changes, index=model.seeds["fold"], dtype=float)
     if model.task == "regression":
-        by_row = np.log1p(-by_row / 100)
+        by_row = (-by_row / 100).apply(np.log1p)
     means = by_row.groupby(level=0).mean().mean().where(by_row.notna().all())
     low, high = np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2])
     return low, high
