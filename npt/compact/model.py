@@ -32,17 +32,12 @@ class Context:
     """Rows that others attend to, as each block between datapoints sees them.
 
     Attributes:
-        keys: For each block, (K, heads, m, r / heads).
-        values: For each block, the same shape.
+        pairs: Keys and values of each block, (K, heads, m, r / heads).
         residuals: What is copied from the rows; None if nothing is.
     """
 
-    keys: tuple[Tensor, ...]
-    values: tuple[Tensor, ...]
+    pairs: tuple[tuple[Tensor, Tensor], ...]
     residuals: Residuals | None = None
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        return iter(zip(self.keys, self.values, strict=True))
 
 
 class CompactNPT(nn.Module):
@@ -87,9 +82,7 @@ class CompactNPT(nn.Module):
 
     def context(self, rows: Tensor, labels: Tensor) -> Context:
         """Keys and values of encoded rows (K, m, r) with labels (m, C)."""
-        pairs = [block.context(rows, labels) for block in self._blocks()]
-        keys, values = zip(*pairs, strict=True)
-        return Context(keys, values)
+        return Context(tuple(block.context(rows, labels) for block in self._blocks()))
 
     def with_residuals(
         self,
@@ -140,14 +133,14 @@ class CompactNPT(nn.Module):
         invisible: Tensor | None = None,
     ) -> Tensor:
         """Outputs (K, n, C) by attention alone."""
-        for block, (keys, values) in zip(self._blocks(), context, strict=True):
+        for block, (keys, values) in zip(self._blocks(), context.pairs, strict=True):
             rows = block(rows, keys, values, invisible)  # (K, n, r)
         return self.head(normalised(rows))  # (K, n, C)
 
     def attention_weights(self, rows: Tensor, context: Context) -> list[Tensor]:
         """Attention (K, heads, n, m) of encoded rows in each block between datapoints."""
         weights = []
-        for block, (keys, values) in zip(self._blocks(), context, strict=True):
+        for block, (keys, values) in zip(self._blocks(), context.pairs, strict=True):
             weights.append(block.weights(rows, keys))
             rows = block(rows, keys, values)
         return weights
@@ -178,6 +171,6 @@ class CompactNPT(nn.Module):
 
 def chunk_size(context: Context) -> int:
     """Number of rows for which a block's attention fits into memory."""
-    members, heads, rows, _ = context.keys[0].shape
+    members, heads, rows, _ = context.pairs[0][0].shape
     cells_per_row = members * heads * rows
     return max(1, PREDICTED_CELLS // cells_per_row)

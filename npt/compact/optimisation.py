@@ -39,14 +39,11 @@ class Optimiser:
         for name, parameter in model.named_parameters():
             group = matrices if name.endswith("weight") else others
             group.append(parameter)
-        self._matrices = Adam(
-            matrices,
-            betas=BETAS,
-            epsilon=EPSILON,
-            weight_decay=settings.weight_decay,
-            fused=True,
-        )
-        self._others = Adam(others, betas=BETAS, epsilon=EPSILON, fused=True)
+        self._groups = []
+        for group, decay in ((matrices, settings.weight_decay), (others, 0.0)):
+            self._groups.append(
+                Adam(group, betas=BETAS, epsilon=EPSILON, weight_decay=decay, fused=True)
+            )
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}
@@ -61,8 +58,8 @@ class Optimiser:
         weights = [parameter.data for parameter in self.parameters]
         before = [weight.clone() for weight in weights]
         rate = learning_rate(self.updates, self.settings)
-        self._matrices.step(rate)
-        self._others.step(rate)
+        for group in self._groups:
+            group.step(rate)
         if not self._at_one_rate:  # each member takes its share of the step
             for earlier, weight in zip(before, weights, strict=True):
                 scales = self._scales.view(-1, *[1] * (weight.dim() - 1))
@@ -82,8 +79,7 @@ class Optimiser:
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
-        matrices = self._matrices.state()
-        others = self._others.state()
+        matrices, others = (group.state() for group in self._groups)
         moments = {name: matrices[name] + others[name] for name in matrices}
         averaged = [parameter.data for parameter in self.averaged.parameters()]
         return {**moments, "averaged": [*averaged, self.averaged.n_averaged]}

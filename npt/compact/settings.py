@@ -98,7 +98,8 @@ class CompactSettings(Strict):
     """Bound on the norm of a member's gradients, as a root mean square over the members."""
 
     context_rows: Rows | None = 2048
-    """Largest number of train rows, drawn at random, that a predicted row attends to."""
+    """Largest number of train rows, drawn at random, that a predicted row attends to; the lookup
+    task has all rows of a part."""
     transductive: bool = True
     """Features of validation and test rows are in the standardisation and the quantiles."""
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
 from npt.compact.data import drawn, known_rows
-from npt.compact.lookup import lookup_contexts, require_task, shown_labels
+from npt.compact.lookup import require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
 from npt.compact.training import build_model, predict
@@ -107,10 +107,10 @@ class TrainedCompactNPT(TrainedNetwork):
         if self.settings.lookup == "off":
             yield np.arange(len(rows)), self
             return
-        for context_rows in lookup_contexts(self.parts, rows, self.settings, self.seed):
-            indices = np.flatnonzero(np.isin(rows, context_rows))
-            if len(indices):
-                yield indices, replace(self, context_rows=context_rows)
+        parts = self.parts
+        for part in np.unique(parts[rows]):
+            indices = np.flatnonzero(parts[rows] == part)
+            yield indices, replace(self, context_rows=np.flatnonzero(parts == part))
 
     def in_context_of(self, rows: np.ndarray) -> TrainedCompactNPT:
         """The same network, whose predicted rows attend to other rows of its table."""

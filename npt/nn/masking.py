@@ -40,30 +40,21 @@ def mask(
     generator: torch.Generator,
 ) -> Masked:
     """Hide targets, then features, by the rules of the mode; `batch` keeps the ground truth."""
-    targets = _mask_targets(batch, mode, settings, generator)
+    hidden, selected_targets, scored = _mask_targets(batch, mode, settings, generator)
     features = torch.zeros_like(batch.missing)
     if mode == "train" and settings.feature_mask > 0:
         selected = _bernoulli(batch.missing.shape, settings.feature_mask, generator)
         features = selected & ~batch.missing & ~batch.cells_of_target()
     in_target = batch.cells_of_target()
-    inputs = batch.visible().hide((targets.hidden[:, None] & in_target)[None])
+    inputs = batch.visible().hide((hidden[:, None] & in_target)[None])
     if mode == "train" and (settings.feature_mask > 0 or settings.target_mask < 1):
-        selected = features | (targets.selected[:, None] & in_target)
+        selected = features | (selected_targets[:, None] & in_target)
         inputs = _hide_or_randomise(inputs, selected, batch, generator)
     if settings.lookup != "off":
         in_mode = batch.part == PART[mode]
         inputs = with_duplicates(inputs, batch, in_mode, settings.lookup, generator)
         features = features & true_features(batch, settings.lookup)
-    return Masked(inputs, features, targets.scored)
-
-
-@dataclass(frozen=True)
-class _Targets:
-    """Rows (n,) whose target is hidden for certain, hidden or randomised by draw, and scored."""
-
-    hidden: Tensor
-    selected: Tensor
-    scored: Tensor
+    return Masked(inputs, features, scored)
 
 
 def _mask_targets(
@@ -71,19 +62,20 @@ def _mask_targets(
     mode: Part,
     settings: NPTSettings,
     generator: torch.Generator,
-) -> _Targets:
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows (n,) whose target is hidden for certain, hidden or randomised by draw, and scored."""
     in_mode = batch.part == PART[mode]
     known = ~batch.missing[:, batch.target]
     nothing = torch.zeros_like(in_mode)
     if settings.target_mask == 1:
-        return _Targets(hidden=torch.ones_like(in_mode), selected=nothing, scored=in_mode & known)
+        return ~nothing, nothing, in_mode & known
     if mode == "train":
         selected = _bernoulli(in_mode.shape, settings.target_mask, generator) & in_mode & known
-        return _Targets(hidden=~in_mode, selected=selected, scored=selected)
+        return ~in_mode, selected, selected
     visible = batch.part == PART["train"]
     if mode == "test" and settings.validation_labels_at_test:
         visible = visible | (batch.part == PART["validation"])
-    return _Targets(hidden=~visible, selected=nothing, scored=in_mode & known)
+    return ~visible, nothing, in_mode & known
 
 
 def _hide_or_randomise(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.lookup import lookup_contexts
 from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
@@ -141,18 +140,13 @@ def test_training_sees_no_target_of_other_parts() -> None:
     assert same_bits(weights[0], weights[2])
 
 
-@pytest.mark.parametrize("limit", [None, 7, 1])
-def test_contexts_have_the_duplicates_of_their_rows(limit: int | None) -> None:
-    trained, table, split = lookup_compact(90, updates=1, context_rows=limit)
+def test_contexts_have_the_duplicates_of_their_rows() -> None:
+    trained, table, split = lookup_compact(90, updates=1)
     rows = np.concatenate([split.test[::2], split.validation[:3]])
-    contexts = list(lookup_contexts(split.part(), rows, trained.settings, trained.seed))
-    together = np.concatenate(contexts)
-    assert len(np.unique(together)) == len(together)
-    assert set(together.tolist()) == {*split.test.tolist(), *split.validation.tolist()}
     parts = split.part()
-    for context in contexts:
-        assert len(context) <= (limit or len(rows) * 2)
-        assert len(set(parts[context].tolist())) == 1
+    for indices, model in trained.in_contexts(rows):
+        (part,) = np.unique(parts[rows[indices]])
+        assert model.context_rows.tolist() == np.flatnonzero(parts == part).tolist()
     shown = CompactProbe(trained).with_table(table, split)
     for attention in shown.attention(rows):
         assert table.rows + attention.row in attention.context

@@ -122,7 +122,7 @@ def test_the_context_is_a_bounded_random_part_of_the_train_rows() -> None:
         rows = trained.context_rows
         assert len(np.unique(rows)) == 20
         assert set(rows) <= set(split.train) - set(hidden)
-        assert all(keys.shape[2] == 20 for keys in trained.context.keys)
+        assert all(keys.shape[2] == 20 for keys, _ in trained.context.pairs)
         contexts.append(rows.tolist())
     assert contexts[0] != contexts[1]
     for limit in (None, 1000):

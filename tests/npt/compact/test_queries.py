@@ -101,13 +101,6 @@ def test_a_blind_twin_does_not_depend_on_what_it_cannot_see(
     assert permuted == pytest.approx(blind.predict(split.test).values, abs=1e-5)
 
 
-def test_rows_that_are_not_in_the_context_can_be_permuted() -> None:
-    trained, _, split = small_compact("regression")
-    of_test = Perturbation("shuffle", 1.0, rows="test")
-    permuted = CompactProbe(trained).predict_perturbed(split.test, of_test, 0)
-    assert np.array_equal(permuted, trained.predict(split.test).values)
-
-
 def test_heads_of_the_members_follow_each_other() -> None:
     trained, _, split = small_compact("regression")
     rows = split.test[:ROWS]

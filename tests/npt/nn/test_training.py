@@ -110,29 +110,6 @@ def test_schedules_are_those_of_the_update_s_number(monkeypatch: pytest.MonkeyPa
     assert len(set(shares)) == 4
 
 
-def test_gradients_are_those_of_one_update() -> None:
-    gradients = []
-    for numbers in ((1, 2), (2,)):
-        model, data = start(STILL)
-        training = NPTTraining(model, data, STILL, 3)
-        for number in numbers:
-            training.update(number)
-        gradients.append([weight.grad for weight in model.parameters()])
-    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
-
-
-def test_every_column_has_its_own_trust_ratio() -> None:
-    """An update of a column's weights is as long as they are, times the learning rate."""
-    settings = BATCHES.changed(batch_rows=None, tradeoff="constant", tradeoff_start=0.5)
-    model, data = start(settings)
-    before = {weight: weight.detach().clone() for weight in model.segments()}
-    NPTTraining(model, data, settings, 3).update(1)
-    for weight, sizes in model.segments().items():
-        moves = (weight - before[weight]).split(sizes)
-        for old, move in zip(before[weight].split(sizes), moves, strict=True):
-            assert move.norm().item() == pytest.approx(0.01 * old.norm().item(), rel=1e-3)
-
-
 def test_every_epoch_is_another_partition_of_the_rows() -> None:
     training = NPTTraining(*start(BATCHES), BATCHES, 3)
     assert training.per_epoch == 3

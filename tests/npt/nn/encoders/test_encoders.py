@@ -106,28 +106,6 @@ def test_sinusoids_are_of_whole_distances() -> None:
     assert waves[6, 0].item() == pytest.approx(math.sin(2))
 
 
-def test_attention_in_the_middle_moves_with_the_image() -> None:
-    torch.manual_seed(0)
-    settings = PixelSettings(span=True, threshold=0.5)
-    encoder = PixelEncoder(1, (9, 9), settings).eval()
-    block = encoder.blocks[0]
-    assert isinstance(block, PixelBlock)
-    assert block.span is not None
-    with torch.no_grad():
-        block.span.sigma.fill_(0.1)
-    assert block.span.reach().tolist() == [1, 1]
-    image = torch.zeros(1, 1, 9, 9)
-    image[0, 0, 3:5, 3:5] = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
-    shifted = image.roll((1, 1), (2, 3))
-    outputs = []
-    for x in (image, shifted):
-        embedded = encoder.embed(x.flatten(2).transpose(1, 2))
-        outputs.append(block.attend(embedded).unflatten(1, (9, 9)))
-    inner = outputs[0][:, 1:7, 1:7]
-    moved = outputs[1][:, 2:8, 2:8]
-    assert torch.allclose(inner, moved, atol=1e-6)
-
-
 def test_a_span_is_cut_off_at_its_radius() -> None:
     span = PixelSpan((32, 32), 0.1)
     assert span.reach().tolist() == [20, 20]
