@@ -211,21 +211,6 @@ def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
     assert error_of(untargeted) == "custom_datasets.mine.target: missing"
 
 
-@pytest.mark.parametrize(
-    ("config", "old", "new"),
-    [
-        (raw(tables={}), "tables", "custom_datasets"),
-        (with_study(base=False), "base", "include_base"),
-        (with_study(rows=3), "rows", "max_test_rows"),
-        (with_study(also=["x"]), "also", "external_results"),
-    ],
-)
-def test_former_key_names_its_successor(config: dict[str, Any], old: str, new: str) -> None:
-    message = error_of(config)
-    assert repr(old) in message
-    assert repr(new) in message
-
-
 def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
     def binary_only(task: str) -> str | None:
         return None if task == "binary" else f"no {task}"
