@@ -170,10 +170,3 @@ def test_without_its_server_a_step_goes_on(server: Server) -> None:
     assert code == 128 + signal.SIGTERM
     code, _ = finish(start(CONSTANT))
     assert code == 0
-
-
-def test_a_step_with_threads_starts_as_usual(server: Server) -> None:
-    os.kill(server.pid, signal.SIGSTOP)
-    step = ["run", "--run", CONSTANT, "--threads", "2"]
-    subprocess.run([sys.executable, "-m", "workflow.runtime.step", *step], check=True)
-    os.kill(server.pid, signal.SIGCONT)
