@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,10 @@ def run() -> None:
     for line in custom.description:
         print(line)
     print(f"folds: {len(folds)}")
-    benchmark = Benchmark(options, dataset, min(options.folds, len(folds)))
-    benchmark.run([options.methods] if options.methods else STAGES)
+    output = options.output or Path(f"{Path(options.path).stem}_benchmark")
+    output.mkdir(parents=True, exist_ok=True)
+    benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
+    benchmark.run([options.methods] if options.methods else STAGES, options.minutes)
     for line in answers(benchmark):
         print(line)
     for line in explained(custom.table, folds[0]):
@@ -138,28 +141,31 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     return dataset, custom
 
 
+@dataclass(frozen=True)
 class Benchmark:
     """Runs of Snakemake in the output folder, within a time limit."""
 
-    def __init__(self, options: argparse.Namespace, dataset: CustomDataset, folds: int) -> None:
-        self.output = options.output or Path(f"{Path(options.path).stem}_benchmark")
-        self.output.mkdir(parents=True, exist_ok=True)
-        self.config = self.output / "config.yaml"
-        self.cores = options.cores
-        self.dataset = dataset
-        self.folds = folds
-        self.deadline = time.monotonic() + 60 * options.minutes
+    output: Path
+    dataset: CustomDataset
+    folds: int
+    cores: int
 
-    def run(self, stages: Sequence[Sequence[str]]) -> None:
+    @property
+    def config(self) -> Path:
+        """Configuration of the runs."""
+        return self.output / "config.yaml"
+
+    def run(self, stages: Sequence[Sequence[str]], minutes: float) -> None:
         """Run stage after stage while the time lasts, and write the report of those that ended.
 
         Raises:
             UserError: A run failed, or not even the first stage ended.
         """
+        deadline = time.monotonic() + 60 * minutes
         finished: list[str] = []
         seconds = 0.0
         for stage in stages:
-            left = self.deadline - time.monotonic()
+            left = deadline - time.monotonic()
             if finished and GROWTH * seconds > left:
                 break
             began = time.monotonic()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -40,12 +39,6 @@ class StudyConfig(Strict):
     """A study: a selection of runs and what it shows of them."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
-
-    renamed: ClassVar[Mapping[str, str]] = {
-        "base": "include_base",
-        "rows": "max_test_rows",
-        "also": "external_results",
-    }
 
     kind: KindName = "benchmark"
     """Kind of the study, a folder of `workflow/studies`."""
@@ -91,8 +84,6 @@ class Config(Strict):
     """All that the results of a run depend on, apart from where it runs."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
-
-    renamed: ClassVar[Mapping[str, str]] = {"tables": "custom_datasets"}
 
     preset: Title = "custom"
     """Name of the configuration, shown with its results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from pydantic import Field
@@ -55,7 +56,7 @@ class Study(Strict):
         """Declaration of its kind."""
         return kinds()[self.kind]
 
-    @property
+    @cached_property
     def typed_options(self) -> Options:
         """Its options as those of the kind."""
         return validated(self.declaration.options, self.options, f"{self.key}.options")

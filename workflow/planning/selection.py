@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from baselines import methods
@@ -13,8 +12,6 @@ from workflow.config.models import Config
 from workflow.config.resolution import resolve, trials
 from workflow.config.study import Study
 from workflow.planning.run import Run
-
-Changes = Mapping[str, Any]
 
 
 def select(study: Study, config: Config) -> list[Run]:
@@ -31,39 +28,38 @@ def select(study: Study, config: Config) -> list[Run]:
     return selected
 
 
-def _variants(study: Study, config: Config, dataset: str, method: str) -> Iterator[Run]:
-    data = config.all_datasets[dataset].fingerprint()
-    named = study.variants.get(method, {})
-    tried: Mapping[str, Changes] = {}
-    if study.tuned and methods()[method].draw is not None:  # others tune themselves
-        tried = trials(config, dataset, method)
-    for name in named:
-        if name in tried:
-            raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
+def _variants(study: Study, config: Config, dataset: str, method: str) -> list[Run]:
     kind = study.declaration
     options = study.typed_options
-    base: dict[str, Any] = {}
-    if tried or study.include_base:
-        base = as_json(resolve(config, dataset, method, {}))
+    named = study.variants.get(method, {})
+    data = config.all_datasets[dataset].fingerprint()
     facts: dict[str, Any] = {"dataset": dataset, "method": method, "data": data}
-    if tried:
-        settings_by_trial: dict[str, dict[str, Any]] = {}
-        for name, changes in tried.items():
+    runs: list[Run] = []
+    if study.tuned and methods()[method].draw is not None:  # others tune themselves
+        tried: dict[str, dict[str, Any]] = {}
+        for name, changes in trials(config, dataset, method).items():
+            if name in named:
+                raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
             where = f"configurations.{dataset}.{method}.{name}"
-            settings_by_trial[name] = as_json(resolve(config, dataset, method, changes, where))
-            _refuse(study, method, name, settings_by_trial[name])
-        yield Run(**facts, variant=TUNED, settings=base, trials=settings_by_trial)
+            tried[name] = as_json(resolve(config, dataset, method, changes, where))
+        runs.append(Run(**facts, variant=TUNED, settings=tried[BASE], trials=tried))
     elif study.include_base:
-        _refuse(study, method, BASE, base)
-        yield Run(**facts, variant=BASE, settings=base)
+        settings = as_json(resolve(config, dataset, method, {}))
+        runs.append(Run(**facts, variant=BASE, settings=settings))
     for variant, changes in named.items():
         where = variant_key(study, method, variant)
         settings = as_json(resolve(config, dataset, method, changes, where))
         share = kind.train_share(variant, options)
-        if kind.trains_variants and settings == base and share == 1.0:
+        if kind.trains_variants and settings == runs[0].settings and share == 1.0:
             continue  # the base is without this source of information
-        _refuse(study, method, variant, settings)
-        yield Run(**facts, variant=variant, settings=settings, train_share=share)
+        runs.append(Run(**facts, variant=variant, settings=settings, train_share=share))
+    for run in runs:
+        for training in run.trainings:
+            refusal = kind.refuse(training.settings, options)
+            if refusal:
+                key = f"{study.key}.methods: {method} ({training.variant})"
+                raise UserError(f"{key}: {refusal}")
+    return runs
 
 
 def variant_key(study: Study, method: str, variant: str) -> str:
@@ -71,9 +67,3 @@ def variant_key(study: Study, method: str, variant: str) -> str:
     if study.declaration.trains_variants:
         return f"{study.key}: {variant} of {method}"
     return f"{study.key}.variants.{method}.{variant}"
-
-
-def _refuse(study: Study, method: str, variant: str, settings: Mapping[str, Any]) -> None:
-    refusal = study.declaration.refuse(settings, study.typed_options)
-    if refusal:
-        raise UserError(f"{study.key}.methods: {method} ({variant}): {refusal}")

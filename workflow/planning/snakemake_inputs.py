@@ -110,15 +110,8 @@ class Jobs:
     @property
     def page_contents(self) -> str:
         """Hash of what the report shows besides its inputs."""
-        studies = self.plan.studies.values()
-        facts = [
-            self.plan.preset,
-            self.plan.note,
-            [study.name for study in studies],
-            [study.kind for study in studies],
-            self.scoring,
-        ]
-        return _hash_of(facts)
+        names = [(study.name, study.kind) for study in self.plan.studies.values()]
+        return _hash_of([self.plan.preset, self.plan.note, names, self.scoring])
 
     @property
     def collected_studies(self) -> list[str]:

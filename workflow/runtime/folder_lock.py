@@ -7,6 +7,7 @@ import shutil
 import socket
 from pathlib import Path
 
+import psutil  # which Snakemake needs
 from filelock import FileLock, Timeout
 
 from npt.errors import UserError
@@ -56,12 +57,4 @@ def _owner(path: Path) -> tuple[str, int]:
 
 def _is_alive(process: int) -> bool:
     """Whether the last run goes on; in a container it had the number of this process."""
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
+    return process != os.getpid() and psutil.pid_exists(process)

@@ -71,22 +71,6 @@ def test_twins_of_a_method_are_runs() -> None:
     assert twin.settings["width"] == 16
 
 
-def test_twins_of_a_baseline_keep_its_other_fixed_parameters() -> None:
-    made = plan(methods=["tabr"], settings={"tabr": {"fixed": {"patience": 30}}})
-    twin = made.runs["yacht/tabr/without_labels/seed_0/folds_0"]
-    assert twin.settings["fixed"] == {"patience": 30, "context_labels": False}
-
-
-def test_runs_are_shared_with_an_ablation() -> None:
-    alone = plan()
-    studies = {"ablation": ABLATION, "main": {}, "benefit": {"kind": "benefit"}}
-    shared = plan(studies=studies)
-    assert set(shared.runs) == set(alone.runs)
-    assert set(shared.studies["ablation"].runs) < set(shared.studies["benefit"].runs)
-    again = {"benefit": {"kind": "benefit"}, "again": {"kind": "benefit"}}
-    assert set(plan(studies=again).runs) == set(alone.runs)
-
-
 def test_variant_with_the_name_of_a_twin_is_the_twin() -> None:
     other = {"npt": {"without_labels": {"layers": 2}}}
     ablation = {**ABLATION, "variants": other}

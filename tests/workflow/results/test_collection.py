@@ -9,7 +9,7 @@ import pytest
 from baselines import methods
 from npt.errors import UserError
 from npt.metrics import METRICS_VERSION
-from tests.rows import finish, finish_all, finish_probe, plan, prepare
+from tests.rows import finish, finish_all, finish_probe, plan
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results.collection import collect as collect_study
@@ -18,15 +18,6 @@ from workflow.studies import kinds
 
 NPT = "yacht/npt/base/seed_0/folds_{}"
 KNN = "yacht/knn/base/seed_0/folds_0-2"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder of a run with two prepared datasets."""
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
-    prepare("wine")
-    return tmp_path
 
 
 def collect(planned: Plan, study: str = "main") -> list[Row]:
@@ -69,13 +60,6 @@ def test_the_first_missing_row_is_named() -> None:
     refused = refusal(planned)
     assert paths.run_rows(NPT.format(1)) in refused
     assert "yacht/npt/base seed 0 fold 1" in refused
-
-
-def test_a_dataset_that_is_not_prepared_is_named() -> None:
-    planned = plan()
-    finish_all(planned)
-    Path(paths.prepared("wine")).unlink()
-    assert paths.prepared("wine") in refusal(planned)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from npt.errors import UserError
 from npt.metrics import PAPER_METRICS
-from tests.rows import finish, plan, prepare, prepared, study_frame
+from tests.rows import finish, plan, prepared, study_frame
 from workflow.config.reading import read_file
 from workflow.config.scoring import Scoring
 from workflow.planning.plan import Plan
@@ -23,15 +23,6 @@ ROOT = Path(__file__).parents[3]
 YACHT = {"yacht": prepared("yacht")}
 FOLDS = [("yacht", 0), ("yacht", 1)]
 HEADER = "dataset,method,fold,rmse\n"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder of a run with two prepared datasets."""
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
-    prepare("wine")
-    return tmp_path
 
 
 def write_csv(text: str, name: str = "published.csv") -> Path:

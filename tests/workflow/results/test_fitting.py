@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from npt.evaluation import Evaluation
 from npt.interface import Fit, Resources, Trial
-from tests.rows import plan, prepare
+from tests.rows import plan
 from workflow.results import fitting
 from workflow.results.job import Job
 
 
-def test_seed_of_the_run_and_fold_seed_the_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
+def test_seed_of_the_run_and_fold_seed_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 
     def evaluate(learner: Any, table: Any, split: Any, seed: int) -> Evaluation:
@@ -33,11 +28,7 @@ def test_seed_of_the_run_and_fold_seed_the_training(
     assert fitted.row.key == ("yacht/knn/base", 1, 2)
 
 
-def test_row_has_the_facts_of_fit_and_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
+def test_row_has_the_facts_of_fit_and_search(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = Fit({"k": 5}, 0.25, fits=3, parameters=70, grid=90, models=8)
     trials = [Trial({"k": k}, 0.25, reason, 1, 0.1) for k, reason in ((5, ""), (6, ""), (7, "no"))]
     evaluation = Evaluation("ok", fit=fit, trials=trials)
@@ -53,12 +44,8 @@ def test_row_has_the_facts_of_fit_and_search(
 
 @pytest.mark.parametrize("encoder", ["linear", "siren"])
 def test_rows_of_images_name_their_encoder(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     encoder: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
     settings = {
         "encoder": encoder,
         "between_attributes": False,

@@ -170,27 +170,3 @@ def test_without_its_server_a_step_goes_on(server: Server) -> None:
     assert code == 128 + signal.SIGTERM
     code, _ = finish(start(CONSTANT))
     assert code == 0
-
-
-def test_a_server_that_cannot_fork_is_not_needed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = (
-        "import os; from workflow.runtime import step_server; "
-        "os.fork = lambda: os.open('/nowhere', 0); step_server.main()"
-    )
-    program = folder / "python"
-    program.write_text(f"#!{sys.executable}\nimport sys; del sys.argv[1:3]\n{code}\n")
-    program.chmod(0o700)
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", str(program))
-        step_server.offer([])
-    assert finish(start(CONSTANT))[0] == 0
-    end(step_server._started.pop())
-
-
-def test_a_step_with_threads_starts_as_usual(server: Server) -> None:
-    os.kill(server.pid, signal.SIGSTOP)
-    step = ["run", "--run", CONSTANT, "--threads", "2"]
-    subprocess.run([sys.executable, "-m", "workflow.runtime.step", *step], check=True)
-    os.kill(server.pid, signal.SIGCONT)

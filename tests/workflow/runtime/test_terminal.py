@@ -80,29 +80,6 @@ def test_failed_job_has_its_error_or_the_end_of_its_log(
     assert capsys.readouterr().err.splitlines() == [f"failed: train yacht, see {log}", *lines]
 
 
-def test_errors_and_unknown_messages_are_passed_on(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)  # without the report of an earlier run, which would be named
-    kept = Kept()
-    terminal = Terminal(kept)
-    told(terminal, "Error in rule train", logging.ERROR, event="error")
-    told(terminal, "CalledProcessError in file studies.smk", logging.ERROR, event="error")
-    told(terminal, "Building DAG of jobs...", logging.WARNING)
-    told(terminal, "Nothing to be done (all requested files are present and up to date).")
-    for silent in ("Building DAG of jobs...", "Select jobs to execute...", "Execute 2 jobs..."):
-        told(terminal, silent)
-    told(terminal, "python -m step", event="shellcmd")
-    assert kept.messages == [
-        "Error in rule train",
-        "Building DAG of jobs...",
-        "Nothing to be done (all requested files are present and up to date).",
-    ]
-    assert capsys.readouterr().out == ""
-
-
 @pytest.fixture
 def stream() -> Iterator[logging.Handler]:
     """Snakemake's stream handler, alone on its logger."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -62,14 +61,6 @@ class Fits:
         return FittedFold(fitted, arrays, trials=(), save=lambda path: path.write_text(name))
 
 
-class Tomorrow(datetime):
-    """The clock of the next day."""
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> Tomorrow:
-        return super().now(tz) + timedelta(days=1)
-
-
 @pytest.fixture
 def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.chdir(tmp_path)
@@ -114,7 +105,6 @@ def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.Monkey
         fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
     second = Fits(LOSSES)
     monkeypatch.setattr(job, "machine", lambda: "another node")
-    monkeypatch.setattr(job, "datetime", Tomorrow)
     resumed = fit(planned, second, monkeypatch)
     assert second.fitted == ["trial_02"]
     assert resumed.chosen is not None
