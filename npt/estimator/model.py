@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from npt.errors import UserError
-from npt.estimator.hyperparameters import ARCHITECTURES, ArchitectureName
+from npt.estimator.hyperparameters import SETTINGS, ArchitectureName
 from npt.interface import Resources
 from npt.nn.trained_network import weights_of
 from npt.table import Column, Split, Table
@@ -162,7 +162,7 @@ class Model(ABC):
         facts = state.facts
         arrays = state.arrays
         return cls.restored(
-            validated(ARCHITECTURES[cls.architecture].settings, facts.settings, "settings"),
+            validated(SETTINGS[cls.architecture], facts.settings, "settings"),
             facts,
             arrays,
             table=Table.of(facts.columns, arrays["table"], len(facts.columns) - 1),

@@ -77,21 +77,17 @@ def read_task(number: int, downloads: Path, target: str, kind: str) -> OpenMLTas
 
 
 def _kept(path: Path, address: str, parse: Callable[[str], Any]) -> Any:
-    """A parsed answer of the server, which is kept if it can be parsed."""
-    if path.exists():
-        try:
-            return parse(path.read_text(encoding="utf-8"))
-        except (ValueError, KeyError, TypeError):
-            raise UserError(f"{path} is damaged; remove it to download it again") from None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as partial:
-        with partial.open("ab") as stream:
+    """A parsed answer of the server, which is kept."""
+    if not path.exists():
+        with replacing(path) as partial, partial.open("ab") as stream:
             if not download(address, stream):
                 raise UserError(f"cannot be fetched from {address}, and is not in {path.parent}")
-        try:
-            return parse(partial.read_text(encoding="utf-8"))
-        except (ValueError, KeyError, TypeError):
-            raise UserError(f"{address} has no task of OpenML") from None
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError):
+        raise UserError(
+            f"{path} is damaged, or of no task with folds; remove it to download it again"
+        ) from None
 
 
 def _parsed_description(text: str) -> dict[str, Any]:

@@ -83,6 +83,7 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
             if name == dataset.time:
                 times = _times(feature, series)
                 continue
+            assert kind != "number" or not feature.levels
             features.append(feature)
             cells.append(feature.cells(series))
         names = [feature.name for feature in features]

@@ -9,9 +9,9 @@ import pytest
 from npt.compact.settings import CompactSettings
 from npt.errors import UserError
 from npt.estimator.hyperparameters import (
+    KEYS,
     LARGE_ROWS,
     NAMED,
-    SOLVED,
     architecture_of,
     settings_of,
 )
@@ -50,5 +50,5 @@ def test_what_is_given_comes_before_defaults() -> None:
 def test_auto_has_the_named_hyperparameters() -> None:
     for name in NAMED:
         named = {**dict.fromkeys(NAMED), name: 3}
-        expected = "solved" if name in SOLVED.keys else "compact"
+        expected = "solved" if name in KEYS["solved"] else "compact"
         assert architecture_of("auto", named, 10, of_classes=True) == expected
