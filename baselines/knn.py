@@ -8,7 +8,7 @@ an effect here: the paper's 480 configurations are 40.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -47,13 +47,13 @@ class KNN(Baseline):
     name = "knn"
     title = "k-NN"
     libraries = ("scikit-learn",)
-    test_settings: ClassVar[Parameters] = {"grid": {"n_neighbors": [2, 5]}}
+    test_settings = {"grid": {"n_neighbors": [2, 5]}}
     keeps_train_rows = True
     rows_alone = True
     schema = NeighbourSettings
-    defaults: ClassVar[Parameters] = NeighbourSettings().model_dump()
+    defaults = NeighbourSettings().model_dump()
     # 20 configurations.
-    quick: ClassVar[Grid] = {
+    quick = {
         "n_neighbors": [2, 5, 10, 20, 40],
         "weights": ["uniform", "distance"],
         "algorithm": ["brute"],
