@@ -7,9 +7,6 @@ is stochastic masking of targets with a random share.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
 
 
@@ -19,7 +16,7 @@ class ANP(RetrievalBaseline):
     name = "anp"
     title = "ANP, one table"
     network = "baselines.networks.anp.ANPNetwork"
-    defaults: ClassVar[Parameters] = {
+    defaults = {
         "width": 128,
         "attention": "multihead",
         "reads": True,
@@ -32,20 +29,20 @@ class ANP(RetrievalBaseline):
         "max_epochs": 600,
         "patience": 50,
     }
-    test_settings: ClassVar[Parameters] = {
+    test_settings = {
         "grid": {"width": [16]},
         "fixed": {"max_epochs": 30, "candidates": 32, "draws": 4, "learning_rate": 0.01},
     }
-    twins: ClassVar[dict[str, dict[str, Any]]] = {
+    twins = {
         "without_datapoints": {"fixed": {"reads": False}},
         "without_labels": {"fixed": {"context_labels": False}},
     }
 
     # One configuration: a smaller network.
-    quick: ClassVar[Grid] = {"width": [64], "learning_rate": [0.002]}
+    quick = {"width": [64], "learning_rate": [0.002]}
 
     # Eight configurations; the NPT paper has no neural process.
-    paper: ClassVar[Grid] = {
+    paper = {
         "width": [64, 128],
         "weight_decay": [1e-4, 1e-2],
         "learning_rate": [0.0005, 0.002],

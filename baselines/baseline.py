@@ -17,7 +17,6 @@ from baselines.grids import (
     Parameters,
     Size,
     points,
-    require_tunable,
     size_of,
 )
 from baselines.training_data import TrainingData
@@ -123,6 +122,9 @@ class Baseline(ABC):
 
     def check(self, parameters: Parameters) -> None:
         """Raise `UserError` for values that are not allowed, whatever the data."""
+        for name, value in parameters.items():
+            if value is not None and not isinstance(value, bool | int | float | str | list):
+                raise UserError(f"{self.name}.{name}: {value!r} is no number, text or list")
         if self.schema is not None:
             validated(self.schema, parameters, self.name)
 
@@ -166,14 +168,28 @@ class Baseline(ABC):
             return paper
         if settings.grid == "quick":
             return [self.quick_grid(task)]
-        require_tunable(settings.grid, self._tunable(), f"{self.name}.grid")
+        self._require_tunable(settings.grid)
         return [settings.grid]
 
-    def _tunable(self) -> dict[str, list[Any]]:
-        """Values of the paper's grids of all tasks and sizes, by parameter."""
-        values: dict[str, list[Any]] = {}
+    def _require_tunable(self, grid: Grid) -> None:
+        """Check that a custom grid tunes what a grid of the paper tunes, unless there is nothing.
+
+        Raises:
+            UserError: Names the parameter that has no values, or is another.
+        """
+        tunable: dict[str, None] = {}
         for task, size in itertools.product(TASKS, SIZES):
-            for grid in self.paper_grids(task, size):
-                for name, tried in grid.items():
-                    values.setdefault(name, []).extend(tried)
-        return values
+            for paper in self.paper_grids(task, size):
+                tunable.update(dict.fromkeys(paper))
+        allowed = ", ".join(tunable)
+        if not grid and tunable:
+            raise UserError(
+                f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {allowed}"
+            )
+        for name, values in grid.items():
+            if name not in tunable:
+                raise UserError(
+                    f"{self.name}.grid.{name}: not a tuned parameter; allowed: {allowed}"
+                )
+            if not values:
+                raise UserError(f"{self.name}.grid.{name}: has no values")

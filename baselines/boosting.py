@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
 from baselines.baseline import Predictor
 from baselines.estimators import EstimatorBaseline
-from baselines.grids import Grid, Parameters
+from baselines.grids import Parameters
 
 # Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or
 # early stopping, may depend on the number of rounds, and so does CatBoost's default learning rate.
@@ -26,13 +25,13 @@ INDEPENDENT_OF_ROUNDS = {
 class Boosting(EstimatorBaseline):
     """A boosting library, where a fit of many rounds contains those of fewer."""
 
-    test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}
-    quick: ClassVar[Grid] = {
+    test_settings = {"grid": {"n_estimators": [3]}}
+    quick = {
         "learning_rate": [0.1],
         "max_depth": [3, 5],
         "n_estimators": [100, 500],
     }
-    paper: ClassVar[Grid] = {
+    paper = {
         "learning_rate": [1e-3, 1e-2, 0.1, 0.3],
         "max_depth": [3, 5, 10],
         "n_estimators": [50, 100, 500, 1000],

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from baselines.estimators import EstimatorBaseline
-from baselines.grids import Parameters
 
 
 class Constant(EstimatorBaseline):
@@ -16,7 +13,7 @@ class Constant(EstimatorBaseline):
     regressor = "sklearn.dummy.DummyRegressor"
     classifier = "sklearn.dummy.DummyClassifier"
     libraries = ("scikit-learn",)
-    test_settings: ClassVar[Parameters] = {"grid": "quick"}
+    test_settings = {"grid": "quick"}
 
 
 BASELINE = Constant()

@@ -8,10 +8,10 @@ code. The 1,000 inducing points, dropout and gradient descent of that code are n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from baselines.baseline import Predictor
-from baselines.grids import Grid, Parameters
+from baselines.grids import Parameters
 from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
 from npt.table import Task
@@ -28,7 +28,7 @@ class DeepKernelLearning(NetworkBaseline):
     name = "deep_kernel_learning"
     title = "DKL"
     libraries = ("gpytorch", "torch")
-    defaults: ClassVar[Parameters] = {
+    defaults = {
         "hidden_layer_sizes": [100, 100],
         "features": 8,
         "inducing_points": 256,
@@ -39,10 +39,10 @@ class DeepKernelLearning(NetworkBaseline):
         FROM_DUPLICATES: False,
     }
     recalls = True
-    test_settings: ClassVar[Parameters] = {"grid": "quick", "fixed": {"max_epochs": 1}}
+    test_settings = {"grid": "quick", "fixed": {"max_epochs": 1}}
 
     # One configuration, which learns fast.
-    quick: ClassVar[Grid] = {
+    quick = {
         "hidden_layer_sizes": [[100, 100]],
         "features": [8],
         "inducing_points": [64],
@@ -50,7 +50,7 @@ class DeepKernelLearning(NetworkBaseline):
         "batch_size": [128],
     }
     # 16 configurations.
-    paper: ClassVar[Grid] = {
+    paper = {
         "hidden_layer_sizes": [[100, 100], [100]],
         "features": [8, 10],
         "inducing_points": [256, 64],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from baselines.baseline import Baseline
-from baselines.grids import Grid, Parameters
+from baselines.grids import Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -59,17 +59,17 @@ class GaussianProcess(Baseline):
     most_rows = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
     keeps_train_rows = True
     rows_alone = True
-    untrained: ClassVar[Parameters] = {"learn": False}
+    untrained = {"learn": False}
     schema = ProcessSettings
-    defaults: ClassVar[Parameters] = ProcessSettings().model_dump()
+    defaults = ProcessSettings().model_dump()
     recalls = True
-    test_settings: ClassVar[Parameters] = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
+    test_settings = {"grid": {"kernel": ["rbf"], "relevance": [False]}}
 
     # One kernel with a length scale for each feature, learned from few rows.
-    quick: ClassVar[Grid] = {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [200]}
+    quick = {"kernel": ["matern_3/2"], "relevance": [True], "learning_rows": [200]}
 
     # Six configurations; the paper has no exact Gaussian process.
-    paper: ClassVar[Grid] = {
+    paper = {
         "kernel": list(SMOOTHNESS),
         "relevance": [True, False],
         "learning_rows": [1000],
@@ -161,14 +161,10 @@ def _most_likely(objective: Any, initial: np.ndarray, bounds: Any) -> tuple[np.n
 
 def _initial_kernel(features: int, parameters: Parameters) -> Kernel:
     """Signal times a Matérn kernel, plus noise, before learning."""
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
     lengths: Any = np.full(features, math.sqrt(features)) if parameters["relevance"] else 1.0
-    smoothness = SMOOTHNESS[parameters["kernel"]]
-    if smoothness == math.inf:
-        shape: Any = RBF(lengths, LENGTHS)
-    else:
-        shape = Matern(lengths, LENGTHS, nu=smoothness)
+    shape = Matern(lengths, LENGTHS, nu=SMOOTHNESS[parameters["kernel"]])
     return ConstantKernel(1.0, SIGNAL) * shape + WhiteKernel(0.1, NOISE)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
-from npt.errors import UserError, unknown
+from npt.errors import unknown
 from npt.validation import Strict
 
 Grid = Mapping[str, Sequence[Any]]
@@ -72,30 +72,3 @@ def points(grid: Grid) -> Iterator[dict[str, Any]]:
 def single_point(parameters: Parameters) -> dict[str, list[Any]]:
     """The grid of a single configuration."""
     return {name: [value] for name, value in parameters.items()}
-
-
-def require_tunable(grid: Grid, tunable: Mapping[str, Sequence[Any]], where: str) -> None:
-    """Check a custom grid.
-
-    Args:
-        grid: Parameter to values.
-        tunable: Values of the paper's grids by parameter.
-        where: Key of the grid, for the error.
-
-    Raises:
-        UserError: The grid is empty (unless there is nothing to tune), tunes another parameter, or
-            has text where a number belongs.
-    """
-    allowed = ", ".join(tunable)
-    if not grid and tunable:
-        raise UserError(f"{where}: is empty; allowed: paper, quick, or lists for {allowed}")
-    for name, values in grid.items():
-        key = f"{where}.{name}"
-        if name not in tunable:
-            raise UserError(f"{key}: not a tuned parameter; allowed: {allowed}")
-        if not values:
-            raise UserError(f"{key}: has no values")
-        texts = [value for value in values if isinstance(value, str)]
-        numeric = all(isinstance(value, int | float) for value in tunable[name])
-        if texts and numeric:
-            raise UserError(f"{key}: {texts[0]!r} is text, not a number")

@@ -7,11 +7,12 @@ an effect here: the paper's 480 configurations are 40.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
+from scipy.sparse import csr_array
 
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import Grid, Parameters, Size
@@ -46,13 +47,13 @@ class KNN(Baseline):
     name = "knn"
     title = "k-NN"
     libraries = ("scikit-learn",)
-    test_settings: ClassVar[Parameters] = {"grid": {"n_neighbors": [2, 5]}}
+    test_settings = {"grid": {"n_neighbors": [2, 5]}}
     keeps_train_rows = True
     rows_alone = True
     schema = NeighbourSettings
-    defaults: ClassVar[Parameters] = NeighbourSettings().model_dump()
+    defaults = NeighbourSettings().model_dump()
     # 20 configurations.
-    quick: ClassVar[Grid] = {
+    quick = {
         "n_neighbors": [2, 5, 10, 20, 40],
         "weights": ["uniform", "distance"],
         "algorithm": ["brute"],
@@ -127,46 +128,43 @@ class Neighbours(RowPredictor):
         self.p = p
         self.largest = largest
         self.threads = threads
-        self._validated: tuple[np.ndarray, list[Nearest]] | None = None
-
-    def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
-        """Mean votes; all configurations of a search are scored by one look for neighbours."""
-        if self._validated is None or self._validated[0] is not features:
-            self._validated = (features, list(self.nearest(self.stored, features, self.largest)))
-        return self._mean_votes(self.stored, self._validated[1], parameters)
+        self._last: tuple[StoredRows, np.ndarray, list[Nearest]] | None = None
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Mean votes (n,) or (n, K) of the nearest among some rows."""
-        nearest = self.nearest(stored, features, parameters["n_neighbors"])
-        return self._mean_votes(stored, nearest, parameters)
+        means = self._votes(stored, features, parameters) @ stored.targets(self.classes)
+        return means if self.classes else means[:, 0]
 
     def weights(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Shares (n, m) of the vote."""
-        parts = []
-        for distances, neighbours in self.nearest(stored, features, parameters["n_neighbors"]):
-            shares = np.zeros((len(distances), len(stored.labels)))
-            votes = _votes(distances, parameters["weights"])
-            np.put_along_axis(shares, neighbours, votes, axis=1)
-            parts.append(shares)
-        return np.concatenate(parts)
+        return self._votes(stored, features, parameters).toarray()
 
-    def _mean_votes(
-        self, stored: StoredRows, nearest: Iterable[Nearest], parameters: Parameters
-    ) -> np.ndarray:
-        k = parameters["n_neighbors"]
-        targets = stored.targets(self.classes)
-        parts = []
-        for distances, neighbours in nearest:
-            votes = _votes(distances[:, :k], parameters["weights"])
-            parts.append((targets[neighbours[:, :k]] * votes[..., None]).sum(1))
-        means = np.concatenate(parts)
-        return means if self.classes else means[:, 0]
+    def _votes(self, stored: StoredRows, features: np.ndarray, parameters: Parameters) -> csr_array:
+        """Shares (n, m) of the vote; neighbours at distance zero have all of it.
 
-    def nearest(self, stored: StoredRows, queries: np.ndarray, k: int) -> Iterator[Nearest]:
+        The neighbours of the last rows are kept, which all configurations of a search share.
+        """
+        if self._last is None or self._last[0] is not stored or self._last[1] is not features:
+            self._last = (stored, features, list(self.nearest(stored, features)))
+        distances, neighbours = map(np.concatenate, zip(*self._last[2], strict=True))
+        distances = distances[:, : parameters["n_neighbors"]]
+        neighbours = neighbours[:, : parameters["n_neighbors"]]
+        votes = np.ones_like(distances)
+        if parameters["weights"] == "distance":
+            with np.errstate(divide="ignore"):
+                votes = 1 / distances
+            same = np.isinf(votes)
+            votes = np.where(same.any(1, keepdims=True), same, votes)
+        votes = votes / votes.sum(1, keepdims=True)
+        starts = np.arange(0, votes.size + 1, votes.shape[1])
+        shape = (len(votes), len(stored.labels))
+        return csr_array((votes.ravel(), neighbours.ravel(), starts), shape=shape)
+
+    def nearest(self, stored: StoredRows, queries: np.ndarray) -> Iterator[Nearest]:
         """Distances and indices (n, k) of the stored rows nearest to parts of the queries.
 
         They are in ascending order. Ties are in that of the rows.
@@ -174,8 +172,7 @@ class Neighbours(RowPredictor):
         from sklearn.neighbors import NearestNeighbors
 
         available = len(stored.labels)
-        k = min(k, available)
-        count = min(k + SPARE_CANDIDATES, available)
+        count = min(self.largest + SPARE_CANDIDATES, available)
         if queries.size * available <= FEW_CELLS:
             count = available
         order: Any = self.p  # scikit-learn takes any positive number
@@ -188,43 +185,29 @@ class Neighbours(RowPredictor):
             candidates = np.arange(available)[None]
             if count < available:
                 candidates = np.sort(index.kneighbors(part, return_distance=False))
-            yield self._sorted(part, stored.features, candidates, k)
+            yield self._sorted(part, stored.features, candidates)
 
-    def _sorted(
-        self, queries: np.ndarray, stored: np.ndarray, candidates: np.ndarray, k: int
-    ) -> Nearest:
-        """The k nearest of the candidates (n, c), and of all rows where a tie may reach further.
+    def _sorted(self, queries: np.ndarray, stored: np.ndarray, candidates: np.ndarray) -> Nearest:
+        """The nearest of the candidates (n, c), and of all rows where a tie may reach further.
 
         The candidates of a query are in the order of the rows.
         """
         exact = self._distances(queries, stored[candidates])
-        order = np.argsort(exact, kind="stable")
-        distances = np.take_along_axis(exact, order[:, :k], 1)
-        neighbours = np.take_along_axis(candidates, order[:, :k], 1)
+        order = np.argsort(exact, kind="stable")[:, : self.largest]
+        distances = np.take_along_axis(exact, order, 1)
+        neighbours = np.take_along_axis(candidates, order, 1)
         if candidates.shape[1] == len(stored):
             return distances, neighbours
         reach = distances[:, -1] * (1 + ROUNDING) + ROUNDING
         for query in np.flatnonzero(exact.max(1) <= reach):
             to_all = self._distances(queries[query], stored)
-            neighbours[query] = np.argsort(to_all, kind="stable")[:k]
+            neighbours[query] = np.argsort(to_all, kind="stable")[: self.largest]
             distances[query] = to_all[neighbours[query]]
         return distances, neighbours
 
     def _distances(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Distances (n, c) of queries (n, F) to rows (n, c, F)."""
         return np.linalg.norm(queries[..., None, :] - rows, self.p, axis=-1)
-
-
-def _votes(distances: np.ndarray, weights: str) -> np.ndarray:
-    """Shares (n, k) of neighbours at these distances; those at distance zero have all weight."""
-    if weights == "uniform":
-        votes = np.ones_like(distances)
-    else:
-        with np.errstate(divide="ignore"):
-            votes = 1 / distances
-        same = np.isinf(votes)
-        votes = np.where(same.any(1, keepdims=True), same, votes)
-    return votes / votes.sum(1, keepdims=True)
 
 
 BASELINE = KNN()

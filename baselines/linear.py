@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from baselines.baseline import Predictor
 from baselines.estimators import EstimatorBaseline
 from baselines.grids import Grid, Parameters, Size
@@ -22,7 +20,7 @@ class Linear(EstimatorBaseline):
     regressor = "sklearn.linear_model.Ridge"
     classifier = "sklearn.linear_model.LogisticRegression"
     libraries = ("scikit-learn",)
-    test_settings: ClassVar[Parameters] = {"grid": "quick"}
+    test_settings = {"grid": "quick"}
 
     def quick_grid(self, task: Task) -> Grid:
         """Six strengths of the penalty on squared weights; logistic regression has its inverse."""

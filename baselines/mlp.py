@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import ClassVar
 
 import numpy as np
 
@@ -36,14 +35,14 @@ class MLP(EstimatorBaseline):
     regressor = "sklearn.neural_network.MLPRegressor"
     classifier = "sklearn.neural_network.MLPClassifier"
     libraries = ("scikit-learn",)
-    defaults: ClassVar[Parameters] = {"early_stopping": True}
+    defaults = {"early_stopping": True}
     slow = True
-    test_settings: ClassVar[Parameters] = {
+    test_settings = {
         "grid": {"hidden_layer_sizes": [[4]], "batch_size": [16]},
         "fixed": {"max_iter": 3},
     }
 
-    quick: ClassVar[Grid] = {
+    quick = {
         "hidden_layer_sizes": [[100], [100, 100]],
         "alpha": [1e-4, 1e-2],
         "batch_size": [32],

@@ -7,9 +7,7 @@ batch is predicted from all train rows, or about `candidates` of them, instead o
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from baselines.grids import Grid, Parameters
+from baselines.grids import Parameters
 from baselines.network_baseline import RetrievalBaseline
 from baselines.training_data import TrainingData
 
@@ -21,7 +19,7 @@ class ModernNCA(RetrievalBaseline):
     title = "ModernNCA"
     network = "baselines.networks.modern_nca.ModernNCANetwork"
     rows_alone = True
-    defaults: ClassVar[Parameters] = {
+    defaults = {
         "width": 64,
         "blocks": 0,
         "block_width": 128,
@@ -34,13 +32,13 @@ class ModernNCA(RetrievalBaseline):
         "max_epochs": 500,
         "patience": 20,
     }
-    test_settings: ClassVar[Parameters] = {"grid": {"width": [8]}, "fixed": {"max_epochs": 3}}
+    test_settings = {"grid": {"width": [8]}, "fixed": {"max_epochs": 3}}
 
     # Two learning rates of an embedding with one block.
-    quick: ClassVar[Grid] = {"blocks": [1], "learning_rate": [0.003, 0.01]}
+    quick = {"blocks": [1], "learning_rate": [0.003, 0.01]}
 
     # Sixteen configurations, of which twelve differ; the NPT paper is older.
-    paper: ClassVar[Grid] = {
+    paper = {
         "width": [64, 128],
         "blocks": [0, 1],
         "dropout": [0.0, 0.2],

@@ -58,7 +58,7 @@ class RetrievalBaseline(NetworkBaseline):
     network: ClassVar[str]
 
     keeps_train_rows = True
-    untrained: ClassVar[Parameters] = {"max_epochs": 0}
+    untrained = {"max_epochs": 0}
     recalls = True
 
     def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:

@@ -5,7 +5,7 @@ It has no search space: its validation is the exact leave-one-out error of the t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,15 +27,15 @@ class SolvedBaseline(Baseline):
     title = "Solved NPT"
     libraries = ("torch",)
     schema = SolvedSettings
-    defaults: ClassVar[Parameters] = SolvedSettings().model_dump(exclude={"seed"})
-    test_settings: ClassVar[Parameters] = {"fixed": {"steps": 2}}
+    defaults = SolvedSettings().model_dump(exclude={"seed"})
+    test_settings = {"fixed": {"steps": 2}}
     embeds_categories = True
     keeps_missing = True
     accelerated = True
     keeps_train_rows = True
     recalls = True
-    untrained: ClassVar[Parameters] = {"steps": 0}  # untuned; the mixture has seen labels
-    twins: ClassVar[dict[str, dict[str, Parameters]]] = {
+    untrained = {"steps": 0}  # untuned; the mixture has seen labels
+    twins = {
         "without_attributes": {"fixed": {"products": False}},
         "without_tuning": {"fixed": {"steps": 0}},
     }

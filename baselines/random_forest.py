@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class RandomForest(EstimatorBaseline):
     regressor = "sklearn.ensemble.RandomForestRegressor"
     classifier = "sklearn.ensemble.RandomForestClassifier"
     libraries = ("scikit-learn",)
-    test_settings: ClassVar[Parameters] = {"grid": {"n_estimators": [3]}}
+    test_settings = {"grid": {"n_estimators": [3]}}
 
     def quick_grid(self, task: Task) -> Grid:
         """Without absolute error, which is slow."""
@@ -92,7 +92,8 @@ class RandomForest(EstimatorBaseline):
             parallel = Parallel(resources.threads, prefer="threads", return_as="generator")
             first = votes[: trees or None]
             results: Any = parallel(delayed(vote)(features, check_input=False) for vote in first)
-            return sum(results) / len(first)
+            total: Any = sum(results)
+            return total / len(first)
 
         return by_rounds(first_trees)
 

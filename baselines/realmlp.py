@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Collection
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,13 +33,13 @@ class RealMLP(Baseline):
     takes_categories = True
     slow = True
     accelerated = True
-    test_settings: ClassVar[Parameters] = {
+    test_settings = {
         "grid": {"lr": [0.1]},
         "fixed": {"n_epochs": 1, "hidden_sizes": [8]},
     }
 
     # Eight configurations; the NPT paper is older.
-    paper: ClassVar[Grid] = {"lr": [0.02, 0.04, 0.1, 0.2], "p_drop": [0.0, 0.15]}
+    paper = {"lr": [0.02, 0.04, 0.1, 0.2], "p_drop": [0.0, 0.15]}
 
     def quick_grid(self, task: Task) -> Grid:
         """The package's learning rate for the task, and half of it."""

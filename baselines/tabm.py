@@ -4,11 +4,11 @@ weights, on piecewise-linear embeddings of the numbers. Each row is predicted al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from baselines.baseline import Predictor
 from baselines.estimators import features_vary, prior
-from baselines.grids import Grid, Parameters
+from baselines.grids import Parameters
 from baselines.network_baseline import NetworkBaseline
 from baselines.training_data import TrainingData
 
@@ -23,7 +23,7 @@ class TabM(NetworkBaseline):
     title = "TabM"
     libraries = ("tabm", "rtdl_num_embeddings", "torch")
     extra = "modern"
-    defaults: ClassVar[Parameters] = {
+    defaults = {
         "members": 32,
         "width": 512,
         "layers": 2,
@@ -38,16 +38,16 @@ class TabM(NetworkBaseline):
     }
     embeds_categories = True
     takes_categories = True
-    test_settings: ClassVar[Parameters] = {
+    test_settings = {
         "grid": {"width": [8]},
         "fixed": {"members": 2, "bins": 4, "max_epochs": 2},
     }
 
     # Two learning rates of a small network.
-    quick: ClassVar[Grid] = {"width": [128], "learning_rate": [0.001, 0.003]}
+    quick = {"width": [128], "learning_rate": [0.001, 0.003]}
 
     # Sixteen configurations; the NPT paper is older.
-    paper: ClassVar[Grid] = {
+    paper = {
         "width": [256, 512],
         "layers": [2, 3],
         "dropout": [0.0, 0.2],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class TabNet(Baseline):
     title = "TabNet"
     libraries = ("pytorch-tabnet", "torch")
     # The paper's code passes no schedule to the library, whose learning rate is then constant.
-    defaults: ClassVar[Parameters] = {
+    defaults = {
         **TUNED,
         "max_epochs": 3000,
         "patience": 100,
@@ -65,13 +65,13 @@ class TabNet(Baseline):
     takes_categories = True
     slow = True
     accelerated = True
-    test_settings: ClassVar[Parameters] = {
+    test_settings = {
         "grid": {"n_d": [2], "n_a": [2], "batch_size": [8], "virtual_batch_size": [4]},
         "fixed": {"max_epochs": 1, "patience": 1},
     }
 
     # One configuration of the small tables' grid, with the largest batches.
-    quick: ClassVar[Grid] = single_point(TUNED)
+    quick = single_point(TUNED)
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """48 configurations for small tables; for others the TabNet paper's six and the default."""

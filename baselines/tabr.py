@@ -9,9 +9,6 @@ train rows if there are more.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from baselines.grids import Grid, Parameters
 from baselines.network_baseline import RetrievalBaseline
 
 
@@ -21,7 +18,7 @@ class TabR(RetrievalBaseline):
     name = "tabr"
     title = "TabR-S"
     network = "baselines.networks.tabr.TabRNetwork"
-    defaults: ClassVar[Parameters] = {
+    defaults = {
         "width": 96,
         "context_size": 96,
         "retrieves": True,
@@ -35,20 +32,20 @@ class TabR(RetrievalBaseline):
         "max_epochs": 300,
         "patience": 16,
     }
-    test_settings: ClassVar[Parameters] = {
+    test_settings = {
         "grid": {"width": [8]},
         "fixed": {"max_epochs": 3, "candidates": 32},
     }
-    twins: ClassVar[dict[str, dict[str, Any]]] = {
+    twins = {
         "without_datapoints": {"fixed": {"retrieves": False}},
         "without_labels": {"fixed": {"context_labels": False}},
     }
 
     # One configuration: a small network with a small context.
-    quick: ClassVar[Grid] = {"width": [64], "context_size": [32], "learning_rate": [0.003]}
+    quick = {"width": [64], "context_size": [32], "learning_rate": [0.003]}
 
     # Sixteen configurations; the NPT paper is older.
-    paper: ClassVar[Grid] = {
+    paper = {
         "width": [96, 192],
         "context_size": [96],
         "context_dropout": [0.0, 0.4],

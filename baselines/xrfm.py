@@ -9,13 +9,13 @@ regression is solved again in the learned metric.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
 from baselines.fence import fenced
-from baselines.grids import Grid, Parameters
+from baselines.grids import Parameters
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -36,8 +36,8 @@ class XRFM(Baseline):
     most_rows = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
     keeps_train_rows = True
     rows_alone = True
-    untrained: ClassVar[Parameters] = {"iterations": 0}
-    defaults: ClassVar[Parameters] = {
+    untrained = {"iterations": 0}
+    defaults = {
         "kernel": "l2",
         "bandwidth": 10.0,
         "exponent": 1.0,
@@ -46,17 +46,17 @@ class XRFM(Baseline):
         "iterations": 5,
     }
     recalls = True
-    test_settings: ClassVar[Parameters] = {"grid": {"bandwidth": [5.0]}, "fixed": {"iterations": 1}}
+    test_settings = {"grid": {"bandwidth": [5.0]}, "fixed": {"iterations": 1}}
 
     # Six configurations.
-    quick: ClassVar[Grid] = {
+    quick = {
         "kernel": ["l2"],
         "bandwidth": [3.0, 10.0],
         "regularisation": [1e-4, 1e-3, 1e-2],
     }
 
     # 24 configurations; the NPT paper is older.
-    paper: ClassVar[Grid] = {
+    paper = {
         "kernel": ["l2", "l1"],
         "bandwidth": [1.0, 3.0, 10.0],
         "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],

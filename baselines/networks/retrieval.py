@@ -49,7 +49,7 @@ class RetrievalNetwork(nn.Module, ABC):
         """Log-probabilities (n, K), or standardised values (n, 1); see `retrieved`."""
 
     def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
-        """Loss of a batch of train rows, each predicted from the others.
+        """Log loss in nats, or mean squared error, of train rows predicted from the others.
 
         Args:
             batch: Indices (n,) among the train rows.
@@ -58,25 +58,17 @@ class RetrievalNetwork(nn.Module, ABC):
             most: Number of rows from which the batch is predicted, if there are more.
         """
         candidates, own = _candidates(batch, len(features), most)
-        outputs = self(
-            features[batch],
-            features[candidates],
-            labels[candidates],
-            own.to(features.device),
-        )
-        return self.loss(outputs, labels[batch])
+        own = own.to(features.device)
+        outputs = self(features[batch], features[candidates], labels[candidates], own)
+        if self.classes is None:
+            return functional.mse_loss(outputs[:, 0], labels[batch])
+        return functional.nll_loss(outputs, labels[batch].long())
 
     def label_values(self, labels: Tensor) -> Tensor:
         """Stored labels (m,) as one-hot (m, K), or as values (m, 1)."""
         if self.classes is None:
             return labels[:, None]
         return functional.one_hot(labels.long(), self.classes).float()
-
-    def loss(self, outputs: Tensor, labels: Tensor) -> Tensor:
-        """Log loss in nats, or mean squared error, of what `forward` returns."""
-        if self.classes is None:
-            return functional.mse_loss(outputs[:, 0], labels)
-        return functional.nll_loss(outputs, labels.long())
 
 
 def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:

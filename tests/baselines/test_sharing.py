@@ -128,7 +128,7 @@ def test_nearest_rows_are_exact_among_many_ties(p: int) -> None:
     to_all = (np.abs(queries[:, None] - rows) ** p).sum(-1) ** (1 / p)
     expected = to_all.argsort(1, kind="stable")[:, :7]
     stored = StoredRows(rows, np.zeros(len(rows)))
-    ((distances, neighbours),) = Neighbours(stored, None, p, 7, 1).nearest(stored, queries, 7)
+    ((distances, neighbours),) = Neighbours(stored, None, p, 7, 1).nearest(stored, queries)
     assert np.array_equal(neighbours, expected)
     assert distances == pytest.approx(np.take_along_axis(to_all, expected, 1))
 
