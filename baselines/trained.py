@@ -36,11 +36,6 @@ class TrainedBaseline:
     seed: int
 
     @property
-    def device(self) -> str:
-        """Device on which the model was fitted."""
-        return self.resources.device
-
-    @property
     def task(self) -> Task:
         """Task of the target column."""
         return self.data.task

@@ -76,7 +76,6 @@ def write(arguments: argparse.Namespace, benchmark: str, rows: list[Any]) -> Non
     content = {
         "benchmark": benchmark,
         "device": device_name(torch.device(arguments.device)),
-        "instructions": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
         "python": platform.python_version(),

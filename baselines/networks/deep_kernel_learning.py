@@ -6,7 +6,6 @@ n rows, F features, E features that the network learns, m inducing points.
 from __future__ import annotations
 
 import copy
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,7 @@ from baselines.networks.training import SILENT, EpochTraining, tensor
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.probing import Duplicates
+from npt.processes.attention import mlp
 
 CHUNK = 4096  # rows that are predicted together
 JITTER = 1e-6  # at first, as a fraction of the mean of the kernel's diagonal
@@ -59,12 +59,8 @@ class DeepKernel(nn.Module):
 
     def __init__(self, rows: Tensor, parameters: Parameters) -> None:
         super().__init__()
-        widths = [rows.shape[1], *parameters["hidden_layer_sizes"]]
-        layers: list[nn.Module] = []
-        for width_in, width_out in itertools.pairwise(widths):
-            layers += [nn.Linear(width_in, width_out), nn.ReLU()]
-        layers.append(nn.Linear(widths[-1], parameters["features"]))
-        self.network = nn.Sequential(*layers)
+        widths = [*parameters["hidden_layer_sizes"], parameters["features"]]
+        self.network = mlp(rows.shape[1], widths)
         chosen = torch.randperm(len(rows))[: parameters["inducing_points"]]
         with torch.no_grad():
             inducing = self.network(rows[chosen])

@@ -141,14 +141,10 @@ for cell in published_cells():
 
 def test_all_tables_but_those_of_costs_have_cells() -> None:
     assert {cell.table for cell in MODEL_CELLS} == set(range(1, 14)) - {6, 7}
-    assert len(MODEL_CELLS) > 350
 
 
-@pytest.mark.parametrize("table", sorted({cell.table for cell in MODEL_CELLS}))
-def test_every_published_number_finds_its_place(table: int) -> None:
+def test_every_published_number_finds_its_place() -> None:
     for cell in MODEL_CELLS:
-        if cell.table != table:
-            continue
         expected = cell.scale * cell.value
         place_value = places().get(place(cell))
         if cell.table == 2 and place_value is not None:  # both signs occur in the table
