@@ -71,8 +71,8 @@ def method_titles(frame: pd.DataFrame) -> list[str]:
 
 
 def dataset_title(name: str) -> str:
-    """Title of a dataset; a star marks one that is not among the paper's ten."""
+    """Title of a dataset; a star marks a declared one that is not among the paper's ten."""
     declared = datasets().get(name)
     if declared is None:
-        return f"{name}*"
+        return name
     return declared.title if declared.in_paper else f"{declared.title}*"
