@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 101_400, "baselines": 24_200, "workflow": 75_500, "performance": 9_800}
+COMMITTED = {"npt": 97_300, "baselines": 21_900, "workflow": 66_100, "performance": 8_900}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
