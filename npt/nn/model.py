@@ -164,14 +164,6 @@ class NPT(nn.Module):
             x = self.apply_block(index, x, located=located)  # (B, n, d, e)
         return weights
 
-    def spans(self) -> dict[int, Tensor]:
-        """Sigma (d - 1,) of the feature columns in blocks between datapoints, by index."""
-        sigmas = {}
-        for index, block in enumerate(self.blocks):
-            if isinstance(block, Block) and block.span is not None:
-                sigmas[index] = block.span.sigma.detach()
-        return sigmas
-
     def segments(self) -> dict[nn.Parameter, list[int]]:
         """Parameters that are fused of several tensors of the paper, with their row counts."""
         segments = {}

@@ -29,7 +29,7 @@ TASK_TITLES: dict[Task, str] = {
 def method_title(method: str, variant: str) -> str:
     """Title of a method, with the variant unless it is the base.
 
-    That of an exact NPT has its number of updates within `updates_in_titles`.
+    That of an exact NPT has its number of updates within `titles_of`.
     """
     declared = methods().get(method)
     title = declared.title if declared else method
