@@ -123,8 +123,13 @@ class Baseline(ABC):
     def check(self, parameters: Parameters) -> None:
         """Raise `UserError` for values that are not allowed, whatever the data."""
         for name, value in parameters.items():
-            if value is not None and not isinstance(value, bool | int | float | str | list):
-                raise UserError(f"{self.name}.{name}: {value!r} is no number, text or list")
+            if not _is_plain(value):
+                raise UserError(
+                    f"{self.name}.{name}: {value!r} is no number, text or list of these"
+                )
+        rounds = parameters.get("n_estimators", 1)
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+            raise UserError(f"{self.name}.n_estimators: {rounds!r} is no whole number from 1")
         if self.schema is not None:
             validated(self.schema, parameters, self.name)
 
@@ -175,12 +180,14 @@ class Baseline(ABC):
         """Check that a custom grid tunes what a grid of the paper tunes, unless there is nothing.
 
         Raises:
-            UserError: Names the parameter that has no values, or is another.
+            UserError: Names the parameter that has no values, has text where a number belongs, or
+                is another.
         """
-        tunable: dict[str, None] = {}
+        tunable: dict[str, list[Any]] = {}
         for task, size in itertools.product(TASKS, SIZES):
             for paper in self.paper_grids(task, size):
-                tunable.update(dict.fromkeys(paper))
+                for name, values in paper.items():
+                    tunable[name] = [*tunable.get(name, ()), *values]
         allowed = ", ".join(tunable)
         if not grid and tunable:
             raise UserError(
@@ -193,3 +200,13 @@ class Baseline(ABC):
                 )
             if not values:
                 raise UserError(f"{self.name}.grid.{name}: has no values")
+            texts = [value for value in values if isinstance(value, str)]
+            if texts and not any(isinstance(value, str) for value in tunable[name]):
+                raise UserError(f"{self.name}.grid.{name}: {texts[0]!r} is text, not a number")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is none, a number, text, or a list of these."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)

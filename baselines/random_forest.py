@@ -99,7 +99,9 @@ class RandomForest(EstimatorBaseline):
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """The number of trees, where nothing else depends on it."""
-        return ("n_estimators",) if set(parameters) <= INDEPENDENT_OF_TREES else ()
+        if "n_estimators" in parameters and set(parameters) <= INDEPENDENT_OF_TREES:
+            return ("n_estimators",)
+        return ()
 
 
 BASELINE = RandomForest()

@@ -15,12 +15,13 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from scipy.stats import wilcoxon
 from sklearn.base import clone, is_classifier
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.model_selection import check_cv
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.utils import check_scalar
+from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 
 from npt.errors import unknown
 from npt.perturbation import ColumnChoice
@@ -102,11 +103,11 @@ def dependence(
     if columns not in get_args(ColumnChoice):
         raise ValueError(f"columns: {unknown(columns, get_args(ColumnChoice))}")
     check_scalar(draws, "draws", int, min_val=1)
+    replace = with_rows or _known_replacement(model)
     generator = np.random.default_rng(random_state)
     folds = []
     for fold in _folds(model, X, y, cv):
         fitted = _fitted(model, *fold.train)
-        replace = with_rows or _known_replacement(fitted)
         permuted = []
         for _ in range(draws):
             rows = _permuted(*fold.train, columns, generator)
@@ -159,10 +160,16 @@ class _Fold:
 
 
 def _folds(model: Any, features: Any, target: Any, cv: Any) -> Iterator[_Fold]:
-    target = np.asarray(target)
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{type(model).__name__}: has no predict_proba")
+    if issparse(features):
+        features = features.toarray()
+    target = column_or_1d(target)
+    if pd.isna(target).any():
+        raise ValueError(f"y: {pd.isna(target).sum()} values are missing; a loss needs all of them")
     splitter: Any = check_cv(cv, target, classifier=is_classifier(model))
     for number, (train, test) in enumerate(splitter.split(features, target)):
-        pairs = [(_rows(features, rows), target[rows]) for rows in (train, test)]
+        pairs = [(_safe_indexing(features, rows), target[rows]) for rows in (train, test)]
         yield _Fold(number, test, *pairs)
 
 
@@ -170,10 +177,6 @@ def _fitted(model: Any, features: Any, target: np.ndarray) -> Any:
     """A copy of a model that is fitted to rows."""
     copy: Any = clone(model)
     return copy.fit(features, target)
-
-
-def _rows(features: Any, rows: np.ndarray) -> Any:
-    return features.iloc[rows] if isinstance(features, pd.DataFrame) else np.asarray(features)[rows]
 
 
 def _permuted(
@@ -192,17 +195,21 @@ def _permuted(
     return shuffled, target
 
 
-def _known_replacement(fitted: Any) -> GivesRows:
-    """How a fitted model is given other rows."""
-    if hasattr(fitted, "with_rows"):
-        return lambda model, features, target: model.with_rows(features, target)
-    if isinstance(fitted, KNeighborsClassifier | KNeighborsRegressor):
+def _known_replacement(model: Any) -> GivesRows:
+    """How a model, once fitted, is given other rows."""
+    if hasattr(model, "with_rows"):
+        return lambda fitted, features, target: fitted.with_rows(features, target)
+    if isinstance(model, KNeighborsClassifier | KNeighborsRegressor):
         return _fitted
-    if isinstance(fitted, GaussianProcessRegressor):
-        process: Any = clone(fitted)
-        process.set_params(kernel=fitted.kernel_, optimizer=None)
-        return lambda model, features, target: _fitted(process, features, target)
+    if isinstance(model, GaussianProcessRegressor):
+        return _with_learned_kernel
     raise ValueError(
-        f"dependence: found {type(fitted).__name__}, which has no method with_rows; pass "
+        f"dependence: found {type(model).__name__}, which has no method with_rows; pass "
         "with_rows=function(fitted, X, y)"
     )
+
+
+def _with_learned_kernel(fitted: Any, features: Any, target: np.ndarray) -> Any:
+    process: Any = clone(fitted)
+    process.set_params(kernel=fitted.kernel_, optimizer=None)
+    return process.fit(features, target)

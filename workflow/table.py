@@ -9,6 +9,7 @@ report stay in the output folder.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import signal
@@ -79,7 +80,8 @@ def run() -> None:
     output = options.output or Path(f"{Path(options.path).stem}_benchmark")
     output.mkdir(parents=True, exist_ok=True)
     benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
-    benchmark.run([options.methods] if options.methods else STAGES, options.minutes)
+    chosen = list(dict.fromkeys(options.methods or ()))
+    benchmark.run([chosen] if chosen else STAGES, options.minutes)
     for line in answers(benchmark):
         print(line)
     for line in explained(custom.table, folds[0]):
@@ -103,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
     arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
-    arguments.add_argument("--minutes", type=float, default=2.0, help="time limit (default: 2)")
+    arguments.add_argument("--minutes", type=_minutes, default=2.0, help="time limit (default: 2)")
     arguments.add_argument("--output", type=Path, help="folder (default: NAME_benchmark)")
     return arguments
 
@@ -113,6 +115,13 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of minutes")
+    return minutes
 
 
 def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
@@ -133,8 +142,12 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
         return as_task(options.task)
     try:
         dataset, custom = as_task("regression")
-    except UserError:
-        return as_task("classification")  # which names any other error
+    except UserError as of_numbers:
+        try:
+            return as_task("classification")
+        except UserError as error:
+            both = str(error) if str(error) == str(of_numbers) else f"{of_numbers}; or: {error}"
+            raise UserError(both) from None
     values = np.unique(custom.table.truth)
     if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
         return as_task("classification")

@@ -45,5 +45,7 @@ print(f"paper {value:.2f} ± {error:.2f}")
 print(f"here  {np.mean(errors):.2f} ± {np.std(errors, ddof=1) / np.sqrt(len(errors)):.2f}")
 
 # %% [markdown]
+# The paper's code overlaps its folds; `yacht_legacy` has them. These are true ten folds.
+#
 # `make run` and the configurations in `workflow/configs/` do this for every method and dataset, resume, and write the tables.
 # [Reproduction](../reproduction.md) compares every cell.

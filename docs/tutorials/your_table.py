@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Your table in a minute
+# # Your table in two minutes
 #
 # A CSV file, the name of its target, and an answer: what predicts it best, do other rows matter, and which ones.
 

@@ -55,7 +55,7 @@ MODELS: Mapping[str, type[Model]] = {
 
 
 class NPTEstimator(BaseEstimator):
-    """A Non-Parametric Transformer that is trained from scratch on the rows given to `fit`.
+    """A Non-Parametric Transformer that learns from the rows given to `fit` alone.
 
     Columns of text, booleans and pandas' categories are categorical, and so are those that
     `categorical` names. Categories are compared by value. Dates are numbers of seconds. All others

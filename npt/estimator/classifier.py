@@ -41,7 +41,9 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
     def _learn_target(self, y: np.ndarray) -> Column:
         classes = np.unique(y)
         if len(classes) < 2:
-            raise ValueError(f"y has the one class {classes[0]!r}; a classifier needs two classes")
+            raise ValueError(
+                f"y has the one class {str(classes[0])!r}; a classifier needs two classes"
+            )
         self.classes_ = classes
         return Column(TARGET, "categorical", tuple(str(name) for name in classes))
 
@@ -49,5 +51,5 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         codes = pd.Index(self.classes_).get_indexer(pd.Index(y))
         if (codes < 0).any():
             first = y[(codes < 0).argmax()]
-            raise ValueError(f"{where} has the class {first!r}; y has none of it")
+            raise ValueError(f"{where} has the class {str(first)!r}; allowed: those of fit")
         return codes.astype(np.float64)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
@@ -68,7 +69,7 @@ def plain_parameters(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]
     def plain(value: Any) -> Any:
         if isinstance(value, np.random.RandomState):
             return seed
-        if isinstance(value, np.generic | np.ndarray):
+        if isinstance(value, np.generic | np.ndarray | pd.Index | pd.Series):
             return value.tolist()
         if isinstance(value, set):
             return list(value)

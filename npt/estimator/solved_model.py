@@ -22,15 +22,21 @@ from npt.solved.settings import SolvedSettings
 from npt.table import Table
 
 TUNED = "tuned/"
+LEARNED = "learned"
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 
 
 @dataclass
 class SolvedModel(Model):
-    """A solved NPT. Equal rows of the fit are one row of its context, that of the first."""
+    """A solved NPT. Equal rows of the fit are one row of its context, that of the first.
+
+    Attributes:
+        learned: The model of the rows that it was tuned on; None if it still has them.
+    """
 
     architecture = "solved"
     trained: SolvedNPT
+    learned: SolvedModel | None = None
 
     @classmethod
     def fit(cls, job: Job, settings: SolvedSettings) -> Self:
@@ -66,10 +72,11 @@ class SolvedModel(Model):
         """See `Model`; all heads leave the rows out alike."""
         return self.trained.without(_features(table), *places)
 
-    def with_rows(self, table: Table) -> SolvedModel:
+    def with_rows(self, table: Table) -> Self:
         """See `Model`; weights of heads and ridges stay, too."""
         trained = self.trained.among(_features(table), _labels(table))
-        return replace(self, trained=trained, table=table, rows=_context_rows(trained))
+        rows = _context_rows(trained)
+        return replace(self, trained=trained, table=table, rows=rows, learned=self.learned or self)
 
     def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
         """Quantiles (n, q) of the targets of rows of another table.
@@ -97,6 +104,8 @@ class SolvedModel(Model):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""
+        if self.learned is not None:
+            return {**self.learned.arrays(), LEARNED: self.learned.table.values}
         arrays = {"weights": self.trained.context.row_weights}
         for name, tensor in self.trained.attention.parameters.items():
             arrays[TUNED + name] = tensor.cpu().numpy()
@@ -109,7 +118,13 @@ class SolvedModel(Model):
         """See `Model`."""
         device = present_device(facts.device)
         tuned = {name: tensor.to(device) for name, tensor in tensors_of(arrays, TUNED).items()}
-        return cls(_fitted(fields["table"], arrays["weights"], settings, device, tuned), **fields)
+        table = fields.pop("table")
+        if LEARNED not in arrays:
+            return cls(_fitted(table, arrays["weights"], settings, device, tuned), table, **fields)
+        learned = Table.of(table.columns, arrays[LEARNED], table.target)
+        solved = _fitted(learned, arrays["weights"], settings, device, tuned)
+        fields["rows"] = _context_rows(solved)
+        return cls.with_rows(cls(solved, learned, **fields), table)
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarray:

@@ -96,6 +96,13 @@ def test_every_score_is_that_of_grid_search_cv(name: str, table: str, grid: Any)
     assert fit.fits < len(fit.trials)
 
 
+def test_a_forest_has_the_trees_of_the_library_where_none_are_stated() -> None:
+    fold = made()
+    _, default = search("random_forest", fold, {"max_features": [1.0]})
+    _, stated = search("random_forest", fold, {"max_features": [1.0], "n_estimators": [100]})
+    assert default.validation_loss == stated.validation_loss
+
+
 @pytest.mark.parametrize("table", ["concrete", "yacht"])
 def test_ties_of_knn_go_to_the_lower_row(table: str) -> None:
     learner, fit = search("knn", real(table), PAPER)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.dummy import DummyRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import SVC
 
 from npt.estimator import NPTClassifier, NPTRegressor
 from npt.other_rows import benefit, dependence
@@ -47,6 +52,11 @@ def test_classes_depend_on_each_part_of_other_rows(model: object, columns: str) 
     assert "NLL +" in str(found)
 
 
+def test_sparse_rows_are_those_of_an_array() -> None:
+    losses = [dependence(KNeighborsRegressor(), rows, Y).losses for rows in (X, csr_matrix(X))]
+    pd.testing.assert_frame_equal(*losses)
+
+
 def test_a_model_that_reads_no_row_does_not_depend_on_them() -> None:
     found = dependence(LinearRegression(), X, Y, with_rows=lambda fitted, *rows: fitted)
     assert found.effect == found.p_value == 1
@@ -55,6 +65,10 @@ def test_a_model_that_reads_no_row_does_not_depend_on_them() -> None:
 def test_what_cannot_be_asked_is_refused() -> None:
     with pytest.raises(ValueError, match=r"LinearRegression.*with_rows"):
         dependence(LinearRegression(), X, Y)
+    with pytest.raises(ValueError, match="SVC: has no predict_proba"):
+        benefit(SVC(), SVC(), X, LABELS)
+    with pytest.raises(ValueError, match="y: 1 values are missing"):
+        dependence(KNeighborsRegressor(), X, np.append(Y[1:], np.nan))
     with pytest.raises(ValueError, match=r"columns: .*row.*all"):
         dependence(KNeighborsRegressor(), X, Y, columns="row")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=r"with_rows.*compact, solved"):
@@ -66,6 +80,17 @@ def test_benefit_is_against_the_twin() -> None:
     assert found.effect > 1.5
     assert found.p_value < 1e-3
     assert benefit(DummyRegressor(), DummyRegressor(), X, Y).p_value == 1
+
+
+@pytest.mark.parametrize("architecture", ["solved", "compact"])
+def test_other_rows_are_saved(architecture: str, tmp_path: Path) -> None:
+    model = NPTRegressor(architecture=architecture, max_updates=10).fit(FRAME, Y)
+    other = model.with_rows(FRAME[:9], Y[:9]).with_rows(FRAME[:20], Y[:20])
+    other.save(tmp_path / "model")
+    for copy in (NPTRegressor.load(tmp_path / "model"), deepcopy(other)):
+        assert np.array_equal(copy.predict(FRAME), other.predict(FRAME))
+        again = copy.with_rows(FRAME[:9], Y[:9]).predict(FRAME)
+        assert np.array_equal(again, model.with_rows(FRAME[:9], Y[:9]).predict(FRAME))
 
 
 @pytest.mark.parametrize("architecture", ["solved", "compact"])

@@ -47,12 +47,10 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         return FittedFold(row, arrays={}, trials=(), save=None)
     learner = job.method.build(job.settings, resources)
     evaluation = evaluate(learner, shown, its_split, job.run.training_seed(fold))
-    row = Row(
-        **identity,
-        **_outcome(evaluation),
-        threads=resources.threads,
-        device=str(getattr(learner, "device", "cpu")),
-    )
+    device = None  # of a fit that failed
+    if evaluation.status == "ok":
+        device = str(getattr(learner, "device", "cpu"))
+    row = Row(**identity, **_outcome(evaluation), threads=resources.threads, device=device)
     if evaluation.predictions:
         metrics = scores(evaluation.predictions, job.prepared.table, split)
         row = row.changed({"metrics": METRICS_VERSION, **metrics})

@@ -33,6 +33,9 @@ def main() -> NoReturn:
     if status < 0:
         if -status in FORWARDED:
             signal.signal(-status, signal.SIG_DFL)
+        else:
+            name = signal.Signals(-status).name
+            print(f"error: killed by {name}, as where memory ends; run again to resume", flush=True)
         os.kill(os.getpid(), -status)
     sys.exit(status)
 

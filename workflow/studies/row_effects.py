@@ -18,17 +18,21 @@ def row_effects(folder: Path) -> pd.DataFrame:
     """Effects by dataset, task, method and kind: means over folds, in the order of the studies.
 
     `depends` is of permuting the other rows (`corruption.csv`), `benefits` of training without
-    them (`benefit.csv`, if there is one), of models with such twins.
+    them (`benefit.csv`, if there is one), of models with such twins. Where `benefit.csv` has the
+    base that twins are compared with, both are of it, and not of a tuned model.
     """
     probed = read_study(folder / "corruption.csv")
-    cost = effect(losses(probed, "clean_"), losses(probed, "corrupted_"))
-    frames = [probed[KEYS].assign(kind="depends", effect=cost)]
+    frames = []
     if (folder / "benefit.csv").exists():
         trained = read_study(folder / "benefit.csv")
+        base = trained[(trained["variant"] == BASE) & losses(trained, "corrupted_").notna()]
+        probed = pd.concat([base, probed]).drop_duplicates(KEYS)
         trained = trained.assign(loss=losses(trained, "test_"))
         variants = trained.pivot_table("loss", KEYS, "variant")
         if OTHER_ROWS.twin in variants:
             cost = effect(variants[BASE], variants[OTHER_ROWS.twin]).dropna()
             frames.append(cost.rename("effect").reset_index().assign(kind="benefits"))
+    cost = effect(losses(probed, "clean_"), losses(probed, "corrupted_"))
+    frames.append(probed[KEYS].assign(kind="depends", effect=cost))
     by_model = pd.concat(frames).groupby([*KEYS[:-1], "kind"], sort=False)
     return by_model["effect"].mean().reset_index()

@@ -53,6 +53,10 @@ def tuned(**changes: Any) -> dict[str, Any]:
     return raw(studies={"main": {"tuned": True}}, **changes)
 
 
+def boosted(**settings: Any) -> dict[str, Any]:
+    return raw(methods=["xgboost"], settings={"xgboost": settings})
+
+
 def error_of(config: dict[str, Any]) -> str:
     with pytest.raises(UserError) as error:
         Plan.of(read(config))
@@ -124,6 +128,12 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(preset="a\0b"), "preset"),
         (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
         (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
+        (raw(settings={"mlp": {"gird": "quick"}}), "settings.mlp: 'gird'"),  # no study runs it
+        (raw(overrides={"wine": {"mlp": {"gird": "quick"}}}), "overrides"),
+        (boosted(grid={"learning_rate": ["high"]}), "settings.xgboost.grid.learning_rate: 'high'"),
+        (boosted(grid={"learning_rate": [".inf"]}), "settings.xgboost.grid.learning_rate: '.inf'"),
+        (boosted(grid={"n_estimators": [0]}), "settings.xgboost.n_estimators: 0"),
+        (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.gamma"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
             "settings.mlp.tol: datetime.date(2020, 1, 1)",

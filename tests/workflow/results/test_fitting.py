@@ -21,11 +21,14 @@ def test_seed_of_the_run_and_fold_seed_the_training(monkeypatch: pytest.MonkeyPa
         return Evaluation("failed", reason="not fitted")
 
     monkeypatch.setattr(fitting, "evaluate", evaluate)
-    planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies={"main": {}})
-    (stem,) = planned.runs
-    fitted = fitting.fit_fold(Job.of(planned, stem), 2, Resources(1, "cpu"))
-    assert seeds == [10_002]
-    assert fitted.row.key == ("yacht/knn/base", 1, 2)
+    for method in ("knn", "npt"):
+        planned = plan(datasets=["yacht"], methods=[method], seeds=[1], studies={"main": {}})
+        job = Job.of(planned, [*planned.runs][-1])
+        fold = job.run.folds[-1]
+        fitted = fitting.fit_fold(job, fold, Resources(1, "cpu"))
+        assert seeds.pop() == 10_000 + fold
+        assert fitted.row.key == (f"yacht/{method}/base", 1, fold)
+        assert fitted.row.reason == "not fitted"
 
 
 def test_row_has_the_facts_of_fit_and_search(monkeypatch: pytest.MonkeyPatch) -> None:
