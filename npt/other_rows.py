@@ -24,9 +24,9 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 
 from npt.errors import unknown
+from npt.likelihood import negative_log_likelihoods
 from npt.perturbation import ColumnChoice
 
-LEAST_PROBABILITY = 1e-15
 GivesRows = Callable[[Any, Any, np.ndarray], Any]
 
 
@@ -148,9 +148,10 @@ class _Fold:
         features, targets = self.test
         if not is_classifier(fitted):
             return np.square(fitted.predict(features) - targets)
-        probabilities = fitted.predict_proba(features)
-        right = fitted.classes_ == targets[:, None]
-        return -np.log(np.maximum((probabilities * right).sum(1), LEAST_PROBABILITY))
+        codes = pd.Index(fitted.classes_).get_indexer(pd.Index(targets))
+        unseen = np.zeros(len(targets))  # last, for code -1: a class that no train row has
+        probabilities = np.column_stack([fitted.predict_proba(features), unseen])
+        return negative_log_likelihoods(codes, probabilities)
 
     def frame(self, before: np.ndarray, after: np.ndarray) -> pd.DataFrame:
         """A line per test row."""
