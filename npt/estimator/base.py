@@ -6,7 +6,7 @@ n rows of X, d features.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from numbers import Integral
 from pathlib import Path
@@ -22,7 +22,7 @@ from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, threads_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
-from npt.estimator.frames import as_table, learn_features, read_frame
+from npt.estimator.frames import Feature, as_table, learn_features, read_frame
 from npt.estimator.hyperparameters import (
     HYPERPARAMETERS,
     NAMED,
@@ -252,15 +252,12 @@ class NPTEstimator(BaseEstimator):
         if X_val is not None or y_val is not None:
             if X_val is None or y_val is None:
                 raise ValueError("X_val and y_val: both are needed, or none")
-            held_out = read_frame(self, X_val, reset=False)
-            labels = self._read_target(y_val)
-            check_consistent_length(held_out, labels)
-            cells = self._encode_target(labels, "y_val")
-            table = table.followed_by(as_table(held_out, features, cells, target))
+            held_out = self._labelled(X_val, y_val, "y_val", features, target)
+            table = table.followed_by(held_out)
             split = _split(table.rows, np.arange(len(rows), table.rows))
-            rows = np.append(rows, len(frame) + np.arange(len(held_out)))
+            rows = np.append(rows, len(frame) + np.arange(held_out.rows))
             if weights is not None:
-                weights = np.append(weights, np.ones(len(held_out)))
+                weights = np.append(weights, np.ones(held_out.rows))
         elif architecture == "solved":
             split = _split(table.rows, NO_ROWS)
         else:
@@ -338,15 +335,11 @@ class NPTEstimator(BaseEstimator):
             ValueError: The architecture is the paper's, or the rows are unusable.
         """
         check_is_fitted(self, "model_")
-        frame = read_frame(self, X, reset=False)
-        labels = self._read_target(y)
-        check_consistent_length(frame, labels)
-        cells = self._encode_target(labels, "y")
+        table = self._labelled(X, y, "y", self.features_, self.target_)
         other = copy(self)
         with computing(self.n_jobs):
-            table = as_table(frame, self.features_, cells, self.target_)
             other.model_ = self.model_.with_rows(table)
-        other.rows_ = np.arange(len(frame))
+        other.rows_ = np.arange(table.rows)
         return other
 
     def save(self, path: str | Path) -> None:
@@ -436,6 +429,15 @@ class NPTEstimator(BaseEstimator):
     @abstractmethod
     def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
         """Cells (n,) of that column."""
+
+    def _labelled(
+        self, X: Any, y: Any, where: str, features: Sequence[Feature], target: Column
+    ) -> Table:
+        """Rows with targets, read with the columns of a fit; `where` names y in errors."""
+        frame = read_frame(self, X, reset=False)
+        labels = self._read_target(y)
+        check_consistent_length(frame, labels)
+        return as_table(frame, features, self._encode_target(labels, where), target)
 
     def _random_split(self, table: Table, seed: int) -> Split:
         """Train and validation rows of a table."""
