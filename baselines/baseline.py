@@ -45,7 +45,7 @@ class Baseline(ABC):
         quick: A part of the paper's grid for small machines.
         paper: The paper's grid, where it is one for all tasks and sizes.
         defaults: Parameters that every configuration has unless it states others.
-        schema: Allowed values of the parameters; None leaves them to the library.
+        schema: Allowed values of parameters; None leaves all of them to the library.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
@@ -127,9 +127,6 @@ class Baseline(ABC):
                 raise UserError(
                     f"{self.name}.{name}: {value!r} is no number, text or list of these"
                 )
-        rounds = parameters.get("n_estimators", 1)
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-            raise UserError(f"{self.name}.n_estimators: {rounds!r} is no whole number from 1")
         if self.schema is not None:
             validated(self.schema, parameters, self.name)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from baselines.baseline import Predictor
 from baselines.estimators import EstimatorBaseline
 from baselines.grids import Parameters
+from npt.validation import Strict
 
 # Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or
 # early stopping, may depend on the number of rounds, and so does CatBoost's default learning rate.
@@ -22,9 +24,18 @@ INDEPENDENT_OF_ROUNDS = {
 }
 
 
+class Rounds(Strict):
+    """The number of rounds, or of trees; all other parameters are left to the library."""
+
+    model_config = ConfigDict(extra="allow")
+
+    n_estimators: int = Field(default=1, ge=1)
+
+
 class Boosting(EstimatorBaseline):
     """A boosting library, where a fit of many rounds contains those of fewer."""
 
+    schema = Rounds
     test_settings = {"grid": {"n_estimators": [3]}}
     quick = {
         "learning_rate": [0.1],

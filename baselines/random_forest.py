@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import by_rounds
+from baselines.boosting import Rounds, by_rounds
 from baselines.estimators import EstimatorBaseline, prediction_function
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
@@ -36,6 +36,7 @@ class RandomForest(EstimatorBaseline):
     regressor = "sklearn.ensemble.RandomForestRegressor"
     classifier = "sklearn.ensemble.RandomForestClassifier"
     libraries = ("scikit-learn",)
+    schema = Rounds
     test_settings = {"grid": {"n_estimators": [3]}}
 
     def quick_grid(self, task: Task) -> Grid:
