@@ -64,12 +64,20 @@ def _check_metrics(config: Config) -> None:
 
 
 def _check_settings(config: Config) -> None:
-    """Settings of methods that no study runs, too."""
+    """Names of all settings, those of methods that no study runs, too."""
     for method, changes in config.settings.items():
         require_settings(method, changes, f"settings.{method}")
     for dataset, by_method in config.overrides.items():
         for method, changes in by_method.items():
             require_settings(method, changes, f"overrides.{dataset}.{method}")
+    for dataset, variants_by_method in config.configurations.items():
+        for method, variants in variants_by_method.items():
+            for name, changes in variants.items():
+                require_settings(method, changes, f"configurations.{dataset}.{method}.{name}")
+    for study, block in config.studies.items():
+        for method, variants in block.variants.items():
+            for name, changes in variants.items():
+                require_settings(method, changes, f"studies.{study}.variants.{method}.{name}")
 
 
 def _check_study(study: Study, config: Config) -> None:

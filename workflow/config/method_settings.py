@@ -80,10 +80,7 @@ def _check_fixed(baseline: Baseline, settings: BaselineSettings) -> None:
     """Some task has each of the fixed parameters."""
     names: set[str] = set()
     for task in TASKS:
-        known = baseline.known_parameters(task)
-        if known is None:
-            return
-        names.update(known)
+        names.update(baseline.known_parameters(task))
     for name in settings.fixed:
         if name not in names:
             raise UserError(f"{baseline.name}.fixed: {unknown(name, sorted(names))}")

@@ -9,7 +9,7 @@ from typing import Any
 from baselines import methods
 from npt.errors import UserError
 from workflow.config.fields import BASE
-from workflow.config.method_settings import require_settings, typed_settings
+from workflow.config.method_settings import typed_settings
 from workflow.config.models import Config
 
 Changes = Mapping[str, Any]
@@ -42,7 +42,6 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     last = f"settings.{method}"
     owners: dict[str, str] = {}  # key of the last layer with a setting
     for key, layer in layers.items():
-        require_settings(method, layer, key)
         merged = _with_changes(merged, layer)
         if layer and key:
             last = key
