@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from baselines import methods
 from npt.data.datasets import datasets
@@ -76,3 +76,8 @@ def dataset_title(name: str) -> str:
     if declared is None:
         return name
     return declared.title if declared.in_paper else f"{declared.title}*"
+
+
+def model_title(row: Mapping[Any, Any] | pd.Series) -> str:
+    """Dataset and method of a row, in two lines."""
+    return f"{dataset_title(row['dataset'])}\n{method_title(row['method'], row['variant'])}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
 
 from workflow.report.statistics import MODEL, with_columns, without_failures
-from workflow.report.titles import dataset_title, method_title
 
 KEYS = [*MODEL, "fold", "seed"]
 
@@ -32,11 +31,6 @@ def first_facts(study: pd.DataFrame, column: str) -> Iterator[tuple[dict[Any, An
     """The first row of each model without failures, and its facts."""
     for row in _known(study, column).drop_duplicates(MODEL).to_dict("records"):
         yield row, json.loads(row[column])
-
-
-def model_title(row: Mapping[Any, Any] | pd.Series) -> str:
-    """Dataset and method of a row, in two lines."""
-    return f"{dataset_title(row['dataset'])}\n{method_title(row['method'], row['variant'])}"
 
 
 def _known(study: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -11,8 +11,8 @@ import seaborn as sns
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
 from workflow.report.statistics import MODEL
+from workflow.report.titles import model_title
 from workflow.studies.deletion.tables import DISTANCES, probed_rows
-from workflow.studies.facts import model_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,8 @@ import seaborn as sns
 
 from workflow.config.scoring import Scoring
 from workflow.report.drawing import EQUAL, NPT_COLOR, panels
-from workflow.studies.facts import first_facts, model_title
+from workflow.report.titles import model_title
+from workflow.studies.facts import first_facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
