@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class TrainingData:
         categorical: Indices of features that are category codes; empty for one-hot features.
         sizes: Number of codes of each of `categorical`.
         columns: For each feature, the index of its table column, counted without the target.
+        unlabelled: Numbers of the train rows without a known target.
     """
 
     features: np.ndarray
@@ -38,6 +39,7 @@ class TrainingData:
     categorical: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
+    unlabelled: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def is_regression(self) -> bool:
@@ -142,6 +144,7 @@ def training_data(
         target=target,
         train=split.train[labelled[split.train]],
         validation=split.validation[labelled[split.validation]],
+        unlabelled=split.train[~labelled[split.train]],
         task=table.task,
         classes=table.columns[table.target].size,
         categorical=tuple(coded.categorical),

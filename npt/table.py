@@ -185,18 +185,3 @@ class Split:
         for code, name in enumerate(PARTS):
             codes[self.rows(name)] = code
         return codes
-
-
-def with_train_share(table: Table, split: Split, share: float) -> tuple[Table, Split]:
-    """A table without some of its train rows, and its fold; see `Split.drawn_train_rows`."""
-    if share == 1:
-        return table, split
-    train = split.drawn_train_rows(share)
-    kept = np.sort(np.concatenate([train, split.validation, split.test]))
-    smaller = Split(
-        fold=split.fold,
-        train=np.searchsorted(kept, train),
-        validation=np.searchsorted(kept, split.validation),
-        test=np.searchsorted(kept, split.test),
-    )
-    return table.take(kept), smaller

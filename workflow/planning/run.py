@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from baselines import methods
+from npt.train_rows import TrainRows
 from npt.validation import Strict
 from workflow.config.folds import format_folds
 from workflow.planning import paths
@@ -25,7 +26,7 @@ class Run(Strict):
         settings: Resolved settings of the method; of a search, those of its base.
         trials: Resolved settings of the configurations of a search by name; else empty.
         data: Fingerprint of the dataset's declaration.
-        train_share: Share of the train rows that it is trained on.
+        train: What it is trained on of the train rows.
     """
 
     dataset: str
@@ -36,7 +37,7 @@ class Run(Strict):
     settings: dict[str, Any]
     data: str
     trials: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    train_share: float = 1.0
+    train: TrainRows = TrainRows()
 
     @property
     def key(self) -> str:
@@ -65,8 +66,10 @@ class Run(Strict):
         facts: list[Any] = [self.dataset, self.data, self.method, self.seed, self.settings]
         if self.trials:
             facts.append(self.trials)
-        if self.train_share != 1.0:
-            facts.append(self.train_share)
+        if self.train.share != 1.0:
+            facts.append(self.train.share)
+        if self.train.labels is not None:
+            facts.append(self.train.model_dump())
         version = methods()[self.method].version
         if version > 1:
             facts.append(version)

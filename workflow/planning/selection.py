@@ -6,6 +6,7 @@ from typing import Any
 
 from baselines import methods
 from npt.errors import UserError
+from npt.train_rows import TrainRows
 from workflow.config.fields import BASE, TUNED
 from workflow.config.method_settings import as_json
 from workflow.config.models import Config
@@ -49,10 +50,10 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> list[R
     for variant, changes in named.items():
         where = variant_key(study, method, variant)
         settings = as_json(resolve(config, dataset, method, changes, where))
-        share = kind.train_share(variant, options)
-        if kind.trains_variants and settings == runs[0].settings and share == 1.0:
+        train = kind.train_rows(variant, options)
+        if kind.trains_variants and settings == runs[0].settings and train == TrainRows():
             continue  # the base is without this source of information
-        runs.append(Run(**facts, variant=variant, settings=settings, train_share=share))
+        runs.append(Run(**facts, variant=variant, settings=settings, train=train))
     for run in runs:
         for training in run.trainings:
             refusal = kind.refuse(training.settings, options)

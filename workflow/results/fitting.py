@@ -13,7 +13,6 @@ from npt.atomic import replacing
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Resources, Savable, Trial
 from npt.metrics import METRICS_VERSION, scores
-from npt.table import with_train_share
 from workflow.planning import paths
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays
@@ -39,9 +38,11 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Train on a fold, blind to its test targets, and predict its validation and test rows."""
     table = job.prepared.table
     split = job.split(fold)
-    shown, its_split = with_train_share(table, split, job.run.train_share)
+    train = job.run.train
+    shown, its_split = train.of_fold(table, split)
     identity = {**job.identity(fold), **sizes(its_split)}
     refusal = job.method.refusal(table.task, realisations=job.realisations)
+    refusal = refusal or train.refusal(table, split)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), save=None)

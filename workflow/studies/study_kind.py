@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from npt.table import Task
+from npt.train_rows import TrainRows
 from npt.validation import Strict, validated
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ class StudyKind:
         """Variants that the kind trains of a method: changes of settings by name."""
         return {}
 
-    def train_share(self, variant: str, options: Any) -> float:
-        """Share of the train rows of a fold that a variant is trained on."""
-        return 1.0
+    def train_rows(self, variant: str, options: Any) -> TrainRows:
+        """What a variant is trained on of the train rows of a fold."""
+        return TrainRows()
 
     @property
     def view(self) -> View:

@@ -12,7 +12,8 @@ from baselines.trained import TrainedBaseline
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
 from npt.nn.probe import NPTProbe
-from npt.table import Split, Table, with_train_share
+from npt.table import Split, Table
+from npt.train_rows import TrainRows
 from tests.conftest import first_split, make_table
 from tests.workflow.studies.frames import SCORING, context_study
 from tests.workflow.studies.models import small_npt
@@ -43,7 +44,7 @@ def test_smaller_shares_are_nested_and_another_table_has_their_rows() -> None:
     assert set(tenth) < set(half) < set(split.train)
     assert np.array_equal(split.drawn_train_rows(1.0), split.train)
     assert len(split.drawn_train_rows(1e-6)) == 1
-    smaller, its_split = with_train_share(table, split, 0.1)
+    smaller, its_split = TrainRows(share=0.1).of_fold(table, split)
     assert smaller.rows == len(tenth) + len(split.validation) + len(split.test)
     parts = np.concatenate([its_split.train, its_split.validation, its_split.test])
     assert np.array_equal(np.sort(parts), np.arange(smaller.rows))
@@ -100,7 +101,7 @@ def plan(*names: str) -> Plan:
 
 def test_a_share_is_a_run_of_its_own_and_is_not_probed() -> None:
     made = plan("knn")
-    shares = {run.variant: run.train_share for run in made.runs.values()}
+    shares = {run.variant: run.train.share for run in made.runs.values()}
     assert shares == {"base": 1.0, "train_50_percent": 0.5, "train_10_percent": 0.1}
     fingerprints = {run.fingerprint for run in made.runs.values()}
     assert len(fingerprints) == 3
@@ -112,7 +113,7 @@ def test_methods_without_stored_rows_are_trained_alone() -> None:
     made = plan("knn", "linear")
     study = made.studies["context"]
     assert {run.method for run in made.probed_runs_of(study)} == {"knn"}
-    trained = {run.train_share for run in made.runs_of(study) if run.method == "linear"}
+    trained = {run.train.share for run in made.runs_of(study) if run.method == "linear"}
     assert trained == {1.0, 0.5, 0.1}
     collected = context_study()
     is_base = (collected["method"] == "knn") & (collected["variant"] == "base")

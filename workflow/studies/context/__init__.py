@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from npt.train_rows import TrainRows
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class Context(StudyKind):
         """One for each share that models are trained on, without a change of settings."""
         return {name: {} for name in options.trained_shares}
 
-    def train_share(self, variant: str, options: ContextOptions) -> float:
+    def train_rows(self, variant: str, options: ContextOptions) -> TrainRows:
         """The share in the variant's name."""
-        return options.trained_shares.get(variant, 1.0)
+        return TrainRows(share=options.trained_shares.get(variant, 1.0))
 
 
 KIND = Context(

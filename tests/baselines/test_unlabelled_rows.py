@@ -1,0 +1,64 @@
+"""Baselines that read rows without labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from baselines import baselines
+from baselines.training_data import TrainingData
+from npt.interface import Resources
+
+NAMES = ["label_spreading", "self_training"]
+
+
+def two_clusters(unlabelled: int) -> TrainingData:
+    """Far clusters, each with a label at its end and unlabelled rows between."""
+    generator = np.random.default_rng(0)
+    rows = 2 * (unlabelled // 2) + 2
+    cluster = np.arange(rows) % 2
+    along = np.linspace(0, 10, rows)
+    features = np.column_stack([along, 3.0 * cluster + generator.normal(0, 0.1, rows)])
+    target = np.full(rows, np.nan)
+    target[[0, rows - 1]] = [0, 1]
+    return TrainingData(
+        features=features,
+        target=target,
+        train=np.array([0, rows - 1]),
+        validation=np.array([0, rows - 1]),
+        task="binary",
+        classes=2,
+        unlabelled=np.arange(1, rows - 1),
+    )
+
+
+def test_labels_spread_over_unlabelled_rows() -> None:
+    data = two_clusters(100)
+    predict = baselines()["label_spreading"].fit(
+        data, {"n_neighbors": 7, "alpha": 0.99}, 0, Resources()
+    )
+    probabilities = predict(data.features, {})
+    assert np.array_equal(probabilities.argmax(1), np.arange(len(probabilities)) % 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fit_without_unlabelled_rows_or_with_one_class_predicts(name: str) -> None:
+    baseline = baselines()[name]
+    alone = two_clusters(0)
+    for data in (alone, two_clusters(20)):
+        probabilities = baseline.fit(data, {}, 0, Resources())(data.features, {})
+        assert np.allclose(probabilities.sum(1), 1)
+    one_class = TrainingData(
+        features=alone.features,
+        target=np.zeros(2),
+        train=np.arange(2),
+        validation=np.arange(2),
+        task="binary",
+        classes=2,
+    )
+    assert np.all(baseline.fit(one_class, {}, 0, Resources())(alone.features, {}) == 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_are_refused(name: str) -> None:
+    assert baselines()[name].supports("regression")

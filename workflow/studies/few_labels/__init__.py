@@ -1,0 +1,76 @@
+"""Few labels: does a model predict better for the features of rows that have no label?
+
+Each variant shows the targets of some train rows. The others are there without theirs, or with
+permuted features, which must not help, or removed. See `npt.train_rows`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+from pydantic import Field, field_validator
+
+from npt.train_rows import TrainRows, Unlabelled
+from npt.validation import validated
+from workflow.config.fields import BASE
+from workflow.studies.study_kind import Options, StudyKind
+
+if TYPE_CHECKING:
+    from npt.method import Method
+
+
+class FewLabelsOptions(Options):
+    """Numbers of labelled train rows, ascending; the base is trained on all labels."""
+
+    labels: list[Annotated[int, Field(ge=2)]] = Field(default=[10, 30, 100], min_length=1)
+
+    @field_validator("labels")
+    @classmethod
+    def _ascending(cls, labels: list[int]) -> list[int]:
+        if labels != sorted(set(labels)):
+            raise ValueError(f"{labels} are not ascending numbers")
+        return labels
+
+
+def train_rows_of(variant: str) -> TrainRows:
+    """What a variant is trained on, by its name, such as `labels_20_present`."""
+    if variant == BASE:
+        return TrainRows()
+    _, labels, unlabelled = variant.split("_")
+    return validated(TrainRows, {"labels": int(labels), "unlabelled": unlabelled}, variant)
+
+
+class FewLabels(StudyKind):
+    """A kind that trains models on few labels, with the other rows present, permuted or absent."""
+
+    def accepts(self, method: Method) -> bool:
+        """Any method that learns from one table."""
+        return not method.realisations
+
+    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
+        """Refuses the lookup task, whose answer is in duplicates."""
+        if settings.get("lookup", "off") != "off":
+            return "trained on the lookup task, whose answer is in duplicates"
+        return None
+
+    def variants_of(
+        self, method: Method, options: FewLabelsOptions
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """One for each number of labels and state of the other rows, with unchanged settings."""
+        pairs = itertools.product(options.labels, get_args(Unlabelled))
+        return {f"labels_{labels}_{unlabelled}": {} for labels, unlabelled in pairs}
+
+    def train_rows(self, variant: str, options: FewLabelsOptions) -> TrainRows:
+        """The labels, and the state of the other rows, in the variant's name."""
+        return train_rows_of(variant)
+
+
+KIND = FewLabels(
+    name="few_labels",
+    title="Do rows without labels help where labels are few?",
+    order=10,
+    options=FewLabelsOptions,
+    trains_variants=True,
+)
