@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -54,6 +55,7 @@ MODELS: Mapping[str, type[Model]] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NPTEstimator(BaseEstimator):
     """A Non-Parametric Transformer that learns from the rows given to `fit` alone.
 
@@ -138,9 +140,28 @@ class NPTEstimator(BaseEstimator):
         _, _, shared = (NPTEstimator.__doc__ or "").partition("\n\n")
         cls.__doc__ = f"{cls.__doc__}\n\n{shared}"
 
-    _task: Task
-    model_: Model
-    classes_: np.ndarray
+    architecture: str = "auto"
+    width: int | None = None
+    layers: int | None = None
+    learning_rate: float | None = None
+    max_updates: int | None = None
+    patience: int | None = None
+    members: int | None = None
+    batch_size: int | None = None
+    context_size: int | None = None
+    validation_fraction: float = 0.2
+    refit: bool = False
+    categorical: Any = None
+    settings: dict[str, Any] | None = None
+    predict_together: bool | None = None
+    random_state: Any = 0
+    n_jobs: int | None = None
+    device: str = "auto"
+    verbose: int | str = "auto"
+
+    _task: ClassVar[Task]
+    model_: Model = field(init=False)
+    classes_: np.ndarray = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HYPERPARAMETERS,
@@ -155,47 +176,6 @@ class NPTEstimator(BaseEstimator):
         "device": [str],
         "verbose": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     }
-
-    def __init__(
-        self,
-        *,
-        architecture: str = "auto",
-        width: int | None = None,
-        layers: int | None = None,
-        learning_rate: float | None = None,
-        max_updates: int | None = None,
-        patience: int | None = None,
-        members: int | None = None,
-        batch_size: int | None = None,
-        context_size: int | None = None,
-        validation_fraction: float = 0.2,
-        refit: bool = False,
-        categorical: Any = None,
-        settings: dict[str, Any] | None = None,
-        predict_together: bool | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        device: str = "auto",
-        verbose: int | str = "auto",
-    ) -> None:
-        self.architecture = architecture
-        self.width = width
-        self.layers = layers
-        self.learning_rate = learning_rate
-        self.max_updates = max_updates
-        self.patience = patience
-        self.members = members
-        self.batch_size = batch_size
-        self.context_size = context_size
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.categorical = categorical
-        self.settings = settings
-        self.predict_together = predict_together
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     def fit(
         self,
