@@ -119,11 +119,12 @@ class TrainedCompactNPT(TrainedNetwork):
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
+        outputs = outputs.double()
         if self.task == "regression":
-            values = self.encoder.original(outputs[..., 0].double())
+            values = self.statistics.original(outputs[..., 0].cpu().numpy(), self.target)
         else:
-            values = outputs.double().softmax(-1)
-        return Prediction(values.cpu().numpy().mean(0))
+            values = outputs.softmax(-1).cpu().numpy()
+        return Prediction(values.mean(0))
 
     def outputs_of(self, rows: np.ndarray) -> Tensor:
         """Outputs (K, n, C) of rows of the table."""

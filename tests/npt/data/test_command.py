@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -40,16 +37,6 @@ def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--task", "classification", "--target", "b", "--folds", "3"]
     output = run(capsys, tmp_path, "inspect", str(path), *options)
     assert "9 rows, 1 features, multiclass of b (3 classes: 0, 1, 2)" in output
-
-
-def test_a_reader_that_ends_early_is_no_error(tmp_path: Path) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    command = [sys.executable, "-m", "npt.data", "--downloads", str(tmp_path)]
-    with os.fdopen(writing, "w") as closed:
-        ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False)
-    assert ended.stderr == b""
-    assert ended.returncode == 0
 
 
 @pytest.mark.parametrize(
