@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
@@ -31,7 +32,7 @@ from npt.estimator.hyperparameters import (
     architecture_of,
     settings_of,
 )
-from npt.estimator.model import NO_ROWS, Job, Model, ModelState
+from npt.estimator.model import NO_ROWS, Job, Model
 from npt.estimator.paper_model import PaperModel
 from npt.estimator.saving import (
     FORMAT,
@@ -292,17 +293,19 @@ class NPTEstimator(BaseEstimator):
             without = [probabilities[explained, codes] for probabilities in without]
         require_finite(scores, without[-1])
         context = self.rows_[self.model_.rows]
-        return Explanation(
-            attention=attention,
-            context=context,
-            rows=context[places],
-            weights=np.take_along_axis(attention, places, 1),
-            targets=targets[places],
-            predictions=predictions,
-            scores=scores,
-            without_each=np.stack(without[:-1], axis=1),
-            without_all=without[-1],
+        frame = pd.DataFrame(
+            {
+                "row": np.repeat(np.arange(len(places)), count),
+                "fitted_row": context[places].ravel(),
+                "weight": np.take_along_axis(attention, places, 1).ravel(),
+                "target": targets[places].ravel(),
+                "prediction": np.repeat(predictions, count),
+                "score": np.repeat(scores, count),
+                "without_row": np.stack(without[:-1], axis=1).ravel(),
+                "without_all_rows": np.repeat(without[-1], count),
+            }
         )
+        return Explanation(attention, context, frame)
 
     def with_rows(self, X: Any, y: Any) -> Self:
         """The same model, with everything that it has learned, that attends to other rows.
@@ -329,20 +332,20 @@ class NPTEstimator(BaseEstimator):
             ValueError: A parameter has no form in JSON.
         """
         check_is_fitted(self, "model_")
-        state = self.model_.state()
+        model, arrays = self.model_.state()
         names = getattr(self, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
         with value_errors():
             facts = EstimatorFacts(
                 format=FORMAT,
                 task=self._task,
-                parameters=plain_parameters(self.get_params(deep=False), state.facts.seed),
-                model=state.facts,
+                parameters=plain_parameters(self.get_params(deep=False), model.seed),
+                model=model,
                 features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
             )
-            write(Path(path).expanduser(), facts, {**state.arrays, ROWS: self.rows_})
+            write(Path(path).expanduser(), facts, {**arrays, ROWS: self.rows_})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -378,8 +381,7 @@ class NPTEstimator(BaseEstimator):
         if facts.classes is not None:
             self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
         with computing(self.n_jobs):
-            state = ModelState(facts.model, arrays)
-            self.model_ = MODELS[facts.model.architecture].from_state(state)
+            self.model_ = MODELS[facts.model.architecture].from_state(facts.model, arrays)
 
     @property
     def validation_loss_(self) -> float:

@@ -17,7 +17,7 @@ from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
 from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
-from npt.compact.trained import TrainedCompactNPT
+from npt.compact.trained import TrainedCompactNPT, context_among
 from npt.compact.training import CompactTraining, build_model, predict
 from npt.data.encoding import Statistics
 from npt.errors import UserError
@@ -58,9 +58,8 @@ class CompactModel(Model):
             again, _ = _train(job, settings, split, training.best_updates)
             again.model.reach.copy_(trained.model.reach)
             trained = again
-        trained = trained.in_context_of(everything)
-        rows = trained.context_rows  # no row attends to others
-        table = trained.table.take(rows)
+        rows = context_among(everything, settings, job.seed)
+        table = trained.table.take(rows)  # no row attends to others
         trained = replace(trained, table=table, context_rows=np.arange(len(rows)), split=None)
         return cls(trained, table, rows, validation_loss, training.best_updates)
 

@@ -253,14 +253,14 @@ def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
 
 def test_a_stamp_of_compact_depends_on_all_tensors() -> None:
     table = mixed_table()
-    data = started(TINY, table).data
-    stamps = {stamp(tensors=data.tensors)}
-    for index, tensor in enumerate(data.tensors):
-        others = list(data.tensors)
+    tensors = started(TINY, table).training.tensors
+    stamps = {stamp(tensors=tensors)}
+    for index, tensor in enumerate(tensors):
+        others = list(tensors)
         others[index] = torch.ones_like(tensor) if tensor.dtype == torch.bool else tensor + 1
         stamps.add(stamp(tensors=others))
-    assert len(stamps) == 1 + len(data.tensors)
-    assert stamp(tensors=started(TINY, table, first_split(table)).data.tensors) in stamps
+    assert len(stamps) == 1 + len(tensors)
+    assert stamp(tensors=started(TINY, table, first_split(table)).training.tensors) in stamps
 
 
 class Counting(Training[nn.Module, Adam]):

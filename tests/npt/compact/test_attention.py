@@ -165,8 +165,8 @@ BLINDS = [("between_datapoints", False), ("between_attributes", False), ("labels
 def outputs_of(model: CompactNPT, settings: CompactSettings) -> tuple[Tensor, Tensor]:
     """Outputs in leave-one-out, and the labels that they were computed from."""
     data = started(settings).data
-    features = data.features.to(CPU, torch.float64)
-    labels = data.labels.double().requires_grad_()
+    features = data.train.features.to(CPU, torch.float64)
+    labels = data.train.labels.double().requires_grad_()
     own = torch.eye(len(labels), dtype=torch.bool)
     return model.leave_one_out(features, labels, None, own), labels
 
@@ -179,15 +179,6 @@ def test_blind_twins_are_blind(name: str, value: bool) -> None:
     (gradient,) = torch.autograd.grad(outputs.sum(), labels, allow_unused=True)
     reads_labels = gradient is not None and bool(gradient.abs().sum() > 0)
     assert reads_labels == (name == "between_attributes")
-
-
-@torch.no_grad()
-def test_rows_without_attention_are_predicted_alone() -> None:
-    model = randomised(started(SETTINGS.changed(between_datapoints=False)).model)
-    rows = randoms(MEMBERS, ROWS, WIDTH)
-    one = model.predict(rows, model.context(randoms(MEMBERS, 4, WIDTH, seed=1), randoms(4, 1)))
-    two = model.predict(rows, model.context(randoms(MEMBERS, 9, WIDTH, seed=2), randoms(9, 1)))
-    assert torch.equal(one, two)
 
 
 def test_attributes_without_attention_are_independent() -> None:

@@ -135,22 +135,3 @@ def test_hidden_cells_are_as_missing_ones() -> None:
     for member in range(MEMBERS):
         missing = replace(features, missing=features.missing | hidden[member])
         assert torch.equal(tokens[member], embedding(missing)[member])
-
-
-def test_kinds_of_members_differ_in_initial_scale() -> None:
-    settings = TINY.changed(bins=200, bin_scale=[0.3, 0.05])
-    embedding, _ = build(settings)
-    deviations = embedding.weight.detach().flatten(1).std(1)
-    assert deviations.tolist() == pytest.approx([0.3, 0.05, 0.3], rel=0.1)
-
-
-@pytest.mark.parametrize("column", ["number", "colour"])
-def test_tables_of_one_kind_of_column_have_tokens(column: str) -> None:
-    chosen = [0, 1] if column == "number" else [0, 3]
-    columns = [TABLE.columns[j] for j in chosen]
-    table = Table.of(columns, TABLE.values[:, chosen], 0)
-    encoder = Encoder.from_table(table, first_split(table), TINY)
-    tokens = CellEmbedding(encoder, TINY)(encoder.encode(table))
-    assert tokens.shape == (2, 40, 2, 8)
-    rows = np.flatnonzero(~np.isnan(table.numbers(1)))
-    assert len(tokens[0, rows, 0].unique(dim=0)) == len(np.unique(table.numbers(1)[rows]))

@@ -45,13 +45,13 @@ def leave_one_out(settings: CompactSettings, task: Task) -> Callable[[Tensor], T
     """Outputs (K, n, C) as a function of the labels."""
     training = started(settings, mixed_table(task))
     model = randomised(training.model)
-    features = training.data.features.take(torch.arange(ROWS)).to(CPU, torch.float64)
+    features = training.data.train.features.take(torch.arange(ROWS)).to(CPU, torch.float64)
     _, invisible = draw_visibility(ROWS, settings, CPU)
     return lambda labels: model.leave_one_out(features, labels, None, invisible)
 
 
 def labels_of(task: Task) -> Tensor:
-    return started(PLAIN, mixed_table(task)).data.labels[:ROWS].double()
+    return started(PLAIN, mixed_table(task)).data.train.labels[:ROWS].double()
 
 
 @LAYERS
@@ -108,18 +108,6 @@ def test_masked_rows_are_scored_and_seen_by_none() -> None:
         assert torch.equal(seen, (~masked).expand(6, 20))
         counts[scored] += 1
     assert counts.min() > 50
-
-
-@pytest.mark.parametrize("batch_rows", [2, 3, 16])
-@pytest.mark.parametrize("target_mask", [None, 0.5, 0.99])
-def test_batches_of_any_size_train(batch_rows: int, target_mask: float | None) -> None:
-    settings = TINY.changed(batch_rows=batch_rows, target_mask=target_mask, updates=3)
-    start = started(settings)
-    before = weights_of(start.model)
-    result = start.training.run()
-    assert all(math.isfinite(loss) for loss in result.losses)
-    assert all(torch.isfinite(weight).all() for weight in start.model.parameters())
-    assert not same_bits(before, weights_of(start.model))
 
 
 def with_targets(table: Table, rows: np.ndarray) -> Table:
@@ -189,11 +177,11 @@ def gains_in_one_pass(task: Task) -> np.ndarray:
     start = started(settings, table, split)
     gains = []
     for number in range(1, settings.updates + 1):
-        labels = start.data.labels[start.training.batch_rows(number)]
+        labels = start.data.train.labels[start.training.batch_rows(number)]
         if task == "regression":
             constant = float(labels.square().mean())
         else:
-            shares = start.data.labels.mean(0)
+            shares = start.data.train.labels.mean(0)
             constant = float(-(labels @ shares.log()).mean())
         gains.append(constant - start.training.update(number))
     return np.array(gains)

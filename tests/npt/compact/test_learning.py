@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.data import TrainingRows
+from npt.compact.data import LabelledRows, TrainingRows
 from npt.compact.settings import CompactSettings
 from npt.compact.training import CompactTraining, build_model
 from npt.table import Column, Table, Task
@@ -83,12 +83,9 @@ class Lookup:
     def draw(self) -> TrainingRows:
         table = self.table()
         labels = torch.from_numpy(table.truth).float()[:, None]
-        return replace(
-            self.start.data,
-            features=self.start.encoder.encode(table),
-            labels=labels,
-            weights=torch.ones(len(labels)),
-        )
+        features = self.start.encoder.encode(table)
+        rows = LabelledRows(features, labels, torch.ones(len(labels)))
+        return replace(self.start.data, train=rows)
 
 
 def lookup_error(kind: str, settings: CompactSettings) -> float:
@@ -106,9 +103,9 @@ def lookup_error(kind: str, settings: CompactSettings) -> float:
     for _ in range(20):
         table = lookup.draw()
         with torch.no_grad():
-            outputs = model.leave_one_out(table.features, table.labels, None, own)
-        errors += float((outputs - table.labels).square().mean())
-        of_constant += float(table.labels.square().mean())
+            outputs = model.leave_one_out(table.train.features, table.train.labels, None, own)
+        errors += float((outputs - table.train.labels).square().mean())
+        of_constant += float(table.train.labels.square().mean())
     return errors / of_constant
 
 

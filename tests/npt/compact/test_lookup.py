@@ -172,12 +172,3 @@ def test_unfit_variants_are_refused() -> None:
     table = make_table("binary")
     with pytest.raises(UserError, match="lookup: add_one"):
         fitted(LOOKUP.changed(lookup="add_one"), table, first_split(table))
-
-
-def test_classes_can_be_looked_up() -> None:
-    table = make_table("multiclass", 90)
-    split = first_split(table)
-    trained = fitted(LOOKUP.changed(updates=5), table, split)
-    probabilities = CompactProbe(trained).with_table(table, split).predict(split.test)
-    assert probabilities.sum(1) == pytest.approx(np.ones(len(split.test)))
-    assert np.isfinite(trained.predict(split.test).values).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from npt.compact.probe import CompactProbe
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
 from npt.perturbation import Perturbation
-from npt.table import TASKS, Split, Table, Task
+from npt.table import TASKS, Task
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
     SEED,
@@ -68,15 +67,6 @@ def test_chunks_do_not_matter(cells: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert np.allclose(trained.predict(rows).values, expected, **EXACT)
 
 
-def test_rows_of_another_table_are_predicted_alike() -> None:
-    trained = trained_on("regression")
-    rows = rows_of_test()
-    table = mixed_table()
-    other = Table.of(table.columns, table.values[rows], table.target).blind(np.arange(len(rows)))
-    expected = trained.predict(rows).values
-    assert np.allclose(trained.predict_table(other).values, expected, **EXACT)
-
-
 @pytest.mark.parametrize("labels_of_others", [True, False])
 def test_labels_of_the_context_matter_unless_they_are_hidden(labels_of_others: bool) -> None:
     trained = fitted(TINY.changed(labels_of_others=labels_of_others))
@@ -86,18 +76,6 @@ def test_labels_of_the_context_matter_unless_they_are_hidden(labels_of_others: b
     rows = rows_of_test()
     same = trained.predict(rows).values == other.predict(rows).values
     assert same.any() != labels_of_others
-
-
-def test_predictions_are_in_units_of_the_target() -> None:
-    """Not standardised: the targets are near 1000, with a deviation of 10."""
-    table = mixed_table()
-    truth = table.truth
-    truth = 1000 + 10 * (truth - truth.mean()) / truth.std()
-    table = table.with_numbers(0, truth)
-    trained = fitted(TINY.changed(updates=60, learning_rate=0.03), table)
-    rows = rows_of_test()
-    predicted = trained.predict(rows).values
-    assert np.sqrt(np.mean((predicted - truth[rows]) ** 2)) < 8
 
 
 def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
@@ -149,30 +127,3 @@ def test_perturbed_rows_that_none_attends_to_change_nothing(rows: Any) -> None:
     perturbation = Perturbation("shuffle", 1.0, rows=rows)
     predicted = CompactProbe(trained).predict_perturbed(rows_of_test(), perturbation, 0)
     assert np.array_equal(predicted, trained.predict(rows_of_test()).values)
-
-
-def test_perturbed_predictions_depend_on_row_and_seed_alone() -> None:
-    trained = trained_on("regression")
-    rows = rows_of_test()[:3]
-    perturbation = Perturbation("shuffle", 1.0)
-    together = CompactProbe(trained).predict_perturbed(rows, perturbation, 1)
-    alone = CompactProbe(trained).predict_perturbed(rows[2:], perturbation, 1)
-    assert alone[0] == pytest.approx(together[2], abs=1e-5)
-    other = CompactProbe(trained).predict_perturbed(rows, perturbation, 2)
-    assert not np.isclose(together, other, atol=1e-5).any()
-
-
-def place_of(task: Task) -> tuple[Table, Split]:
-    table = mixed_table(task)
-    split = first_split(table)
-    return table.blind(split.test), split
-
-
-def test_a_fit_reports_its_best_updates_and_weights() -> None:
-    table, split = place_of("regression")
-    learner = CompactLearner(TINY, Resources())
-    fit = learner.fit(table, split, SEED)
-    assert len(fit.chosen["updates"]) == TINY.members
-    assert all(update % 4 == 0 for update in fit.chosen["updates"])
-    assert math.isfinite(fit.validation_loss)
-    assert fit.parameters == sum(p.numel() for p in learner.trained.model.parameters())

@@ -123,21 +123,6 @@ def test_heads_of_the_members_follow_each_other() -> None:
     assert has_changed.tolist() == [False] * settings.heads + [True] * settings.heads
 
 
-def test_a_prediction_is_what_the_rows_with_weight_make_it() -> None:
-    """Rows with little weight in every head and layer can be deleted, the others cannot."""
-    trained, _, split = small_compact("regression", layers=1)
-    (group,) = CompactProbe(trained).query_groups(split.test[:1])
-    (attention,) = CompactProbe(trained).attention(split.test[:1])
-    largest = attention.weights[1].max(0)
-    by_weight = np.argsort(largest)
-    whole = group.predict([0], [np.arange(len(largest))])
-    changes = []
-    for row in by_weight[[0, -1]]:
-        without = group.predict([0], [np.delete(np.arange(len(largest)), row)])
-        changes.append(abs(without - whole).item())
-    assert changes[0] < changes[1]
-
-
 def test_no_weights_without_attention_between_datapoints() -> None:
     trained, _, split = small_compact("regression", between_datapoints=False)
     assert [attention.weights for attention in CompactProbe(trained).attention(split.test[:2])] == [

@@ -15,7 +15,6 @@ from npt.compact.settings import CompactSettings
 from npt.compact.training import (
     hidden_cells,
     member_losses,
-    validation_losses,
 )
 from npt.errors import Infeasible
 from npt.interface import Resources
@@ -28,36 +27,27 @@ from tests.npt.compact.tables import (
     mixed_table,
     same_bits,
     started,
-    table_of,
     weights_of,
 )
 
 # With validation losses that fall and rise again.
-OVERSHOOTING = TINY.changed(learning_rate=0.05, updates=50, evaluate_every=2, members=3)
 
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
     training = started(TINY, mixed_table(rows=60)).training
     data = training.data
-    per_epoch = len(data) // 16
+    per_epoch = len(data.train) // 16
     epochs = []
     for epoch in range(3):
         numbers = range(epoch * per_epoch + 1, (epoch + 1) * per_epoch + 1)
         epochs.append([training.batch_rows(number).tolist() for number in numbers])
     for epoch in epochs:
-        assert sorted(row for rows in epoch for row in rows) == list(range(len(data)))
+        assert sorted(row for rows in epoch for row in rows) == list(range(len(data.train)))
         assert all(16 <= len(rows) < 32 for rows in epoch)
     assert len({repr(epoch) for epoch in epochs}) == 3
     assert repr(sorted(epochs[0][0])) not in {repr(sorted(rows)) for rows in epochs[1]}
     training.seed += 1
     assert training.batch_rows(1).tolist() != epochs[0][0]
-
-
-def test_squared_errors_by_hand() -> None:
-    outputs = torch.tensor([[[1.0], [2.0]], [[0.0], [4.0]]])
-    labels = torch.tensor([[0.0], [4.0]])
-    losses = member_losses(outputs, labels, torch.tensor([1.0, 3.0]))
-    assert losses.tolist() == pytest.approx([(1 + 3 * 4) / 4, 0])
 
 
 def test_cross_entropy_by_hand() -> None:
@@ -79,47 +69,25 @@ def test_weights_act_as_repeated_rows(classes: int) -> None:
     assert torch.allclose(weighted, repeated)
 
 
-def test_a_batch_of_rows_without_weight_changes_nothing() -> None:
-    losses = member_losses(torch.ones(2, 3, 1), torch.zeros(3, 1), torch.zeros(3))
-    assert losses.tolist() == [0, 0]
-
-
-def test_weights_of_rows_steer_the_training() -> None:
-    """Rows of one half have the target 0, of the other 1; a constant is between."""
-    table = table_of(np.zeros((40, 1)), np.tile([0.0, 1.0], 20))
-    means = []
-    for heavy in (0.0, 1.0):
-        weights = np.where(table.truth == heavy, 9.0, 1.0)
-        settings = PLAIN.changed(between_datapoints=False, learning_rate=0.05, batch_rows=32)
-        start = started(settings, table, consecutive(32, 4, 4), weights)
-        start.training.run()
-        with torch.no_grad():
-            rows = start.model.encode(start.data.features)
-            context = start.model.context(rows, start.data.labels)
-            means.append(float(start.model.predict(rows, context).mean()))
-    assert means[0] < -0.3
-    assert means[1] > 0.3
-
-
 def test_rows_without_a_target_are_no_train_rows() -> None:
     table = mixed_table()
     split = first_split(table)
     hidden = np.r_[split.train[:3], split.validation[:2]]
     data = started(TINY, table.hide(hidden, 0), split).data
-    assert len(data) == len(split.train) - 3
-    assert len(data.validation_labels) == len(split.validation) - 2
-    assert torch.isfinite(data.labels).all()
+    assert len(data.train) == len(split.train) - 3
+    assert len(data.validation) == len(split.validation) - 2
+    assert torch.isfinite(data.train.labels).all()
 
 
 def test_shares_of_hidden_cells_are_those_of_the_members() -> None:
     settings = TINY.changed(members=3, feature_mask=[0.3, 0.0])
     data = started(settings, mixed_table(rows=600)).data
-    hidden = hidden_cells(data.features, settings)
+    hidden = hidden_cells(data.train.features, settings)
     assert hidden is not None
     shares = hidden.flatten(1).float().mean(1)
     assert shares.tolist() == pytest.approx([0.3, 0, 0.3], abs=0.03)
     assert not torch.equal(hidden[0], hidden[2])
-    assert hidden_cells(data.features, PLAIN) is None
+    assert hidden_cells(data.train.features, PLAIN) is None
 
 
 STILL = TINY.changed(learning_rate=1e-30, weight_decay=0.0)
@@ -143,29 +111,6 @@ def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> Non
     first, again, *others = losses
     assert first == again
     assert len({first, *others}) == 4
-
-
-def test_an_update_reports_the_mean_loss_before_it() -> None:
-    start = started(PLAIN)
-    rows = start.training.batch_rows(1)
-    own = torch.eye(len(rows), dtype=torch.bool)
-    labels = start.data.labels[rows]
-    with torch.no_grad():
-        features = start.data.features.take(rows)
-        outputs = start.model.leave_one_out(features, labels, None, own)
-    expected = float((outputs - labels).square().mean())
-    loss = start.training.update(1)
-    assert loss == pytest.approx(expected, rel=1e-6)
-
-
-def test_training_ends_with_the_best_weights_of_every_member() -> None:
-    start = started(OVERSHOOTING)
-    result = start.training.run()
-    assert not start.model.training
-    losses = validation_losses(start.model, start.data, OVERSHOOTING)
-    assert losses.tolist() == result.losses.tolist()
-    assert len(set(result.best_updates)) > 1
-    assert all(0 < best < 50 for best in result.best_updates)
 
 
 def averaged_by_hand(settings: CompactSettings) -> list[list[Tensor]]:

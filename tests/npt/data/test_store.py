@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 
 from npt.data import store
-from npt.data.preparation import prepare
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
 from npt.errors import UserError
 from npt.table import Column, Table
 
 
 @pytest.fixture
 def prepared(tmp_path: Path) -> store.Prepared:
-    return prepare("synthetic", tmp_path)
+    return prepare_declared(datasets()["synthetic"], tmp_path)
 
 
 @pytest.fixture

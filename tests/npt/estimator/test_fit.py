@@ -34,7 +34,7 @@ FEW = {"max_updates": 4, "settings": {**COMPACT["settings"], "evaluate_every": 2
 
 def weights_of(model: NPTClassifier | NPTRegressor) -> np.ndarray:
     """All weights of the network."""
-    arrays = model.model_.state().arrays
+    _, arrays = model.model_.state()
     return np.concatenate([arrays[name].ravel() for name in sorted(arrays) if "weights/" in name])
 
 
@@ -70,7 +70,8 @@ def test_given_validation_rows_follow_in_explanations() -> None:
     model.fit(frame[:30], target[:30], frame[30:], target[30:], sample_weight=weights)
     explanation = model.explain(frame[:3], rows=38)
     assert sorted(explanation.context) == list(range(1, 40))
-    assert np.array_equal(explanation.targets, target.to_numpy()[explanation.rows])
+    lines = explanation.frame
+    assert np.array_equal(lines["target"], target.to_numpy()[lines["fitted_row"]])
 
 
 def test_weight_zero_leaves_a_row_out() -> None:
@@ -81,8 +82,7 @@ def test_weight_zero_leaves_a_row_out() -> None:
     weighted = regressor(**FEW).fit(frame, target, sample_weight=weights)
     without = regressor(**FEW).fit(frame[kept], target[kept])
     assert np.array_equal(weighted.predict(frame), without.predict(frame))
-    fitted_rows = weighted.explain(frame[:2]).rows
-    assert kept[fitted_rows].all()
+    assert kept[weighted.explain(frame[:2]).frame["fitted_row"]].all()
 
 
 def test_heavy_rows_draw_predictions_to_their_targets() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from npt.estimator import NPTClassifier, NPTRegressor
+from npt.estimator import NPTRegressor
 from npt.estimator.solved_model import SolvedModel
 from tests.npt.estimator.small import SOLVED, regressor, table
 
@@ -16,9 +16,9 @@ def test_an_explanation_is_the_prediction() -> None:
     explanation = model.explain(frame[:7], rows=3)
     labels = np.asarray(target)[explanation.context]
     assert explanation.attention @ labels == pytest.approx(model.predict(frame[:7]))
-    assert explanation.rows.shape == (7, 3)
-    assert (explanation.without_each != explanation.scores[:, None]).all()
-    assert explanation.without_each[:, 0] != pytest.approx(explanation.without_all)
+    lines = explanation.frame
+    assert (lines["without_row"] != lines["score"]).all()
+    assert not np.allclose(lines["without_row"], lines["without_all_rows"])
 
 
 def test_equal_rows_are_left_out_together() -> None:
@@ -27,16 +27,8 @@ def test_equal_rows_are_left_out_together() -> None:
     model = NPTRegressor(**SOLVED).fit(frame.iloc[twice], target.iloc[twice])
     explanation = model.explain(frame[3:4], rows=40)
     assert sorted(explanation.context) == list(range(20))
-    assert explanation.rows.shape == (1, 19)
-    assert np.isfinite(explanation.without_all).all()
-
-
-def test_an_explanation_of_classes_names_them() -> None:
-    frame, target = table("multiclass")
-    model = NPTClassifier(**SOLVED).fit(frame, target)
-    explanation = model.explain(frame[:4])
-    assert set(explanation.targets.ravel()) <= set(model.classes_)
-    assert explanation.scores == pytest.approx(model.predict_proba(frame[:4]).max(1))
+    assert len(explanation.frame) == 19
+    assert np.isfinite(explanation.frame["without_all_rows"]).all()
 
 
 def test_rows_of_the_validation_are_in_the_context() -> None:
@@ -79,12 +71,12 @@ def test_intervals_hold_the_targets_of_new_rows() -> None:
 def test_quantiles_are_of_predictions_without_each_row() -> None:
     frame, target = table("regression", 20)
     model = NPTRegressor(**SOLVED).fit(frame, target)
-    explanation = model.explain(frame[:1], rows=19)
+    lines = model.explain(frame[:1], rows=19).frame
     assert isinstance(model.model_, SolvedModel)
     residuals = (
         np.asarray(target) - model.model_.trained.left_out()[model.model_.trained.context.groups]
     )
-    possible = explanation.without_each[0] + residuals[explanation.rows[0]]
+    possible = lines["without_row"] + residuals[lines["fitted_row"]]
     median = model.predict_quantiles(frame[:1], 0.5)
     assert np.min(possible) < median < np.max(possible)
     assert np.isin(np.round(median, 9), np.round(possible, 9)).all()
