@@ -58,9 +58,3 @@ def test_error_is_one_line_with_the_key(values: dict[str, Any], message: str) ->
         validated(Outer, values, "top")
     assert str(error.value).startswith(message), str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_key_at_the_top_has_no_prefix() -> None:
-    with pytest.raises(UserError) as error:
-        validated(Outer, {}, "")
-    assert str(error.value) == "name: missing"

@@ -41,12 +41,6 @@ def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepar
         assert np.array_equal(loaded.splits[fold].part(), split.part())
 
 
-def test_equal_datasets_are_equal_files(path: Path, prepared: store.Prepared) -> None:
-    other = path.with_name("two.arrow")
-    store.save(other, prepared)
-    assert path.read_bytes() == other.read_bytes()
-
-
 def test_damage_is_an_error_or_harmless(path: Path, prepared: store.Prepared) -> None:
     content = path.read_bytes()
     for part in (content[:300], b""):
