@@ -20,6 +20,7 @@ from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
+from npt.data.splits import random_parts
 from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, threads_of, value_errors
 from npt.estimator.compact_model import CompactModel
@@ -45,12 +46,13 @@ from npt.estimator.saving import (
     write,
 )
 from npt.estimator.solved_model import SolvedModel
-from npt.estimator.validation_rows import FEWEST_ROWS, FEWEST_TRAIN_ROWS, validation_rows
 from npt.interface import Resources
 from npt.table import Column, Split, Table
 
 TARGET = "target"
 ROWS = "fitted_rows"
+FEWEST_TRAIN_ROWS = 2  # a row is trained beside another one
+FEWEST_ROWS = FEWEST_TRAIN_ROWS + 1
 MODELS: Mapping[str, type[Model]] = {
     model.architecture: model for model in (CompactModel, PaperModel, SolvedModel)
 }
@@ -431,8 +433,11 @@ class NPTEstimator(BaseEstimator):
         classes = None
         if table.task != "regression":
             classes = table.truth.astype(np.int64)
-        chosen = validation_rows(table.rows, self.validation_fraction, classes, seed)
-        return _split(table.rows, chosen)
+        rows = np.arange(table.rows)
+        count = round(table.rows * self.validation_fraction)
+        count = max(1, min(count, table.rows - FEWEST_TRAIN_ROWS))
+        _, validation = random_parts(rows, classes, count, seed)
+        return _split(table.rows, validation)
 
     def _predict(self, X: Any) -> np.ndarray:
         """Values (n,) or probabilities (n, classes) of new rows."""

@@ -81,8 +81,8 @@ def test_metrics_of_hand_examples() -> None:
     assert binary["accuracy"] == 0.75
     assert binary["auroc"] == 0.75
     assert binary["nll"] == pytest.approx(-np.log([0.9, 0.8, 0.4, 0.5]).mean())
-    truth = np.array([1.0, np.nan, 3.0])  # a row without a known target is not scored
-    assert score("regression", truth, np.array([1.0, 7.0, 5.0])) == {
+    partly_known = np.array([1.0, np.nan, 3.0])
+    assert score("regression", partly_known, np.array([1.0, 7.0, 5.0])) == {
         "rmse": pytest.approx(2**0.5),
         "mse": 2.0,
     }

@@ -164,19 +164,6 @@ def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> N
             assert np.mean(np.array(before) != after) > 0.8
 
 
-def test_hidden_labels_change_exactly_nothing() -> None:
-    for rows in ("all", "train", "test"):
-        labels = Perturbation("shuffle", 1.0, columns="target", rows=rows)
-        hidden, test = trained("regression", SMALL_NPT.changed(target_mask=1.0))
-        clean = hidden.predict(test).values
-        unchanged = NPTProbe(hidden).predict_perturbed(test, labels, 0)
-        assert np.array_equal(unchanged, clean)
-        shown, test = trained("regression", SMALL_NPT.changed(target_mask=0.5))
-        clean = shown.predict(test).values
-        changed = NPTProbe(shown).predict_perturbed(test, labels, 0)
-        assert np.array_equal(changed, clean) == (rows == "test")
-
-
 def test_duplicates_belong_to_the_part_of_their_original() -> None:
     lookup = SMALL_NPT.changed(lookup="original", target_mask=1.0, batch_rows=20)
     learner, rows = trained("regression", lookup)

@@ -25,7 +25,6 @@ from npt.processes.neural_process import NeuralProcess
 from npt.processes.settings import NeuralProcessSettings
 from npt.processes.training import Curves, ProcessTraining
 from npt.table import Table
-from tests.conftest import first_split
 from tests.npt.compact.tables import TINY, mixed_table, started
 from tests.npt.nn.encoders.test_encoded_images import SETTINGS as RESNET
 from tests.npt.nn.encoders.test_encoded_images import SIREN, untrained_on_images
@@ -148,17 +147,8 @@ def test_every_resumed_training_equals_a_whole_one(run: Run, tmp_path: Path) -> 
     path = tmp_path / "state"
     interrupted(run, path, 2)
     interrupted(run, path, 1)  # right after it has resumed
-    assert_same(run(checkpoint=Checkpoint(path, "one", 60)), whole)
-
-
-@THREE
-@pytest.mark.parametrize("killed_after", [1, 4, 10])
-def test_the_update_of_an_interruption_does_not_matter(
-    run: Run, killed_after: int, tmp_path: Path
-) -> None:
-    interrupted(run, tmp_path / "state", killed_after)
-    resumed = run(checkpoint=Checkpoint(tmp_path / "state", "one", 60))
-    assert_same(resumed, run())
+    resumed = run(checkpoint=Checkpoint(path, "one", 60))
+    assert_same(resumed, whole)
     assert resumed.earlier_seconds > 0
 
 
@@ -244,18 +234,6 @@ def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
     others.append(stamp(BATCHES, 3, tensors=data.tensors))
     torch.set_num_threads(1)
     assert len({same, *others}) == 5
-
-
-def test_a_stamp_of_compact_depends_on_all_tensors() -> None:
-    table = mixed_table()
-    tensors = started(TINY, table).training.tensors
-    stamps = {stamp(tensors=tensors)}
-    for index, tensor in enumerate(tensors):
-        others = list(tensors)
-        others[index] = torch.ones_like(tensor) if tensor.dtype == torch.bool else tensor + 1
-        stamps.add(stamp(tensors=others))
-    assert len(stamps) == 1 + len(tensors)
-    assert stamp(tensors=started(TINY, table, first_split(table)).training.tensors) in stamps
 
 
 class Counting(Training[nn.Module, Adam]):

@@ -17,10 +17,8 @@ from tests.npt.compact.tables import (
     PLAIN,
     SEED,
     consecutive,
-    fitted,
     mixed_table,
     started,
-    table_of,
 )
 
 LEARNING = PLAIN.changed(members=1, width=16, token_width=16, bins=16, weight_decay=0.0, warmup=0.1)
@@ -35,18 +33,6 @@ def test_it_overfits_sixteen_rows(task: Task, updates: int) -> None:
     for number in range(1, settings.updates + 1):
         loss = training.update(number)
     assert loss < 1e-3
-
-
-def test_it_learns_a_smooth_function() -> None:
-    generator = np.random.default_rng(0)
-    x = generator.uniform(-2, 2, size=(300, 2))
-    truth = np.sin(2 * x[:, 0]) + x[:, 1] ** 2
-    settings = LEARNING.changed(updates=120, batch_rows=32, evaluate_every=20)
-    split = consecutive(200, 50, 50)
-    trained = fitted(settings, table_of(x, truth), split)
-    predicted = trained.predict(split.test).values
-    error = np.sqrt(np.mean((predicted - truth[split.test]) ** 2))
-    assert error < 0.35 * truth[split.test].std()
 
 
 KEYS, COPIES = 8, 4

@@ -1,4 +1,4 @@
-"""What happens around an update: batches, losses, best weights, interruption, metrics."""
+"""Trainings: batches, losses, best weights; updates against hand computations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from npt.compact.layers import MemberLinear
 from npt.compact.learner import CompactLearner
+from npt.compact.model import CompactNPT
+from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
     hidden_cells,
@@ -113,20 +116,13 @@ def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> Non
     assert len({first, *others}) == 4
 
 
-def averaged_by_hand(settings: CompactSettings) -> list[list[Tensor]]:
-    """Averaged weights after every update, by updates one after the other."""
+def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
+    settings = TINY.changed(members=3)
     start = started(settings)
     averages = []
     for number in range(1, settings.updates + 1):
         start.training.update(number)
-        averaged = start.training.optimiser.averaged.module
-        averages.append([parameter.detach().clone() for parameter in averaged.parameters()])
-    return averages
-
-
-def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
-    settings = TINY.changed(members=3)
-    averages = averaged_by_hand(settings)
+        averages.append([weight.clone() for weight in start.training.evaluated_weights()])
     stops = [4, 9, 2]
     start = started(settings, stop_at=stops)
     result = start.training.run()
@@ -135,13 +131,6 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
     for place, weight in enumerate(start.model.parameters()):
         for member, stop in enumerate(stops):
             assert torch.equal(weight[member], averages[stop - 1][place][member])
-
-
-def test_stop_at_needs_no_validation_rows() -> None:
-    table = mixed_table()
-    result = started(TINY, table, consecutive(50, 0, 10), stop_at=[3, 3]).training.run()
-    assert result.updates == 3
-    assert result.losses.tolist() == [math.inf, math.inf]
 
 
 @pytest.mark.parametrize(("patience", "updates"), [(10, 15), (11, 20), (1, 10), (1000, 25)])
@@ -179,3 +168,108 @@ def test_too_few_known_targets_are_infeasible(train_rows: int, validation: int) 
     hidden = np.r_[split.train[train_rows:], split.validation[validation:]]
     with pytest.raises(Infeasible, match="known target"):
         CompactLearner(TINY, Resources()).fit(table.hide(hidden, 0), split, SEED)
+
+
+SETTINGS = TINY.changed(weight_decay=0.5, clip=1e9, warmup=0.5)
+
+
+def gradients(model: CompactNPT, seed: int, scale: float = 1.0) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    gradient_of = {}
+    for name, parameter in model.named_parameters():
+        gradient_of[name] = scale * torch.randn(parameter.shape, generator=generator)
+    return gradient_of
+
+
+def step(optimiser: Optimiser, model: CompactNPT, gradient_of: dict[str, Tensor]) -> None:
+    """An update whose gradients are given."""
+    terms = [(p * gradient_of[name]).sum() for name, p in model.named_parameters()]
+    optimiser.step(torch.stack(terms).sum())
+
+
+def test_updates_are_those_of_adamw_with_decay_of_matrices() -> None:
+    model = started(SETTINGS).model
+    optimiser = Optimiser(model, SETTINGS)
+    decayed = {"embedding.weight", "embedding.levels.weight"}
+    for name, module in model.named_modules():
+        if isinstance(module, MemberLinear):
+            decayed.add(f"{name}.weight")
+    expected = {name: p.detach().double() for name, p in model.named_parameters()}
+    first = {name: torch.zeros_like(value) for name, value in expected.items()}
+    second = {name: torch.zeros_like(value) for name, value in expected.items()}
+    for number in (1, 2, 3):
+        gradient_of = gradients(model, number)
+        step(optimiser, model, gradient_of)
+        rate = learning_rate(number, SETTINGS)
+        for name, gradient in gradient_of.items():
+            g = gradient.double()
+            first[name] = 0.9 * first[name] + 0.1 * g
+            second[name] = 0.98 * second[name] + 0.02 * g**2
+            mean = first[name] / (1 - 0.9**number)
+            square = second[name] / (1 - 0.98**number)
+            if name in decayed:
+                expected[name] = expected[name] * (1 - rate * 0.5)
+            expected[name] = expected[name] - rate * mean / (square.sqrt() + 1e-8)
+    for name, parameter in model.named_parameters():
+        assert torch.allclose(parameter.double(), expected[name], atol=1e-6), name
+
+
+def test_learning_rate_at_its_corners() -> None:
+    settings = CompactSettings(updates=1000, warmup=0.1, learning_rate=4.0)
+    expected = {
+        1: 0.01 * 4.0,
+        50: 0.5 * 4.0 * 0.5 * (1 + math.cos(math.pi * 0.05)),
+        100: 4.0 * 0.5 * (1 + math.cos(math.pi * 0.1)),
+        500: 2.0,
+        1000: 0.0,
+    }
+    for update, rate in expected.items():
+        assert learning_rate(update, settings) == pytest.approx(rate, rel=1e-5, abs=1e-12)
+
+
+def test_the_average_equals_a_loop() -> None:
+    settings = SETTINGS.changed(weight_average=0.7)
+    model = started(settings).model
+    optimiser = Optimiser(model, settings)
+    expected: list[Tensor] = []
+    for number in range(1, 41):
+        step(optimiser, model, gradients(model, number))
+        current = weights_of(model)
+        if number == 1:
+            expected = current
+        decay = min(0.7, (1 + number) / (10 + number))
+        pairs = zip(expected, current, strict=True)
+        expected = [decay * average + (1 - decay) * weight for average, weight in pairs]
+    assert decay == 0.7
+    averaged = optimiser.averaged.module.parameters()
+    for average, weight in zip(averaged, expected, strict=True):
+        assert torch.allclose(average, weight, atol=1e-5)
+    assert not same_bits(expected, weights_of(model))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e3])
+def test_gradients_have_at_most_the_norm_of_clip(scale: float) -> None:
+    settings = SETTINGS.changed(clip=0.5, members=4)
+    model = started(settings).model
+    gradient_of = gradients(model, 1, scale)
+    step(Optimiser(model, settings), model, gradient_of)
+    squares = [float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None]
+    norm = math.sqrt(sum(squares))
+    given = math.sqrt(sum(float(g.square().sum()) for g in gradient_of.values()))
+    expected = min(given, 0.5 * math.sqrt(4))
+    assert norm == pytest.approx(expected, rel=1e-4)
+
+
+def test_members_of_a_kind_take_their_share_of_a_step() -> None:
+    moves = []
+    for scales in ([1.0], [1.0, 0.25]):
+        settings = SETTINGS.changed(members=3, rate_scale=scales)
+        model = started(settings).model
+        optimiser = Optimiser(model, settings)
+        before = weights_of(model)
+        step(optimiser, model, gradients(model, 1))
+        pairs = zip(weights_of(model), before, strict=True)
+        moves.append([after - earlier for after, earlier in pairs])
+    for whole, scaled in zip(*moves, strict=True):
+        for member, share in enumerate((1.0, 0.25, 1.0)):
+            assert torch.allclose(scaled[member], share * whole[member], atol=1e-7)

@@ -38,21 +38,11 @@ def test_rows_of_the_validation_are_in_the_context() -> None:
     assert np.array_equal(model.predict(frame), whole.predict(frame))
 
 
-def test_what_it_has_not_is_refused() -> None:
-    frame, target = table("regression")
-    with pytest.raises(ValueError, match="width: not a hyper-parameter"):
-        NPTRegressor(**SOLVED, width=8).fit(frame, target)
-    with pytest.raises(ValueError, match="predict_together: True"):
-        NPTRegressor(**SOLVED, predict_together=True).fit(frame, target)
-
-
 def test_refit_has_no_effect() -> None:
     frame, target = table("regression", 20)
     model = NPTRegressor(**SOLVED).fit(frame, target)
-    for architecture in ("solved", "auto"):
-        changes = {**SOLVED, "architecture": architecture, "refit": True}
-        refitted = NPTRegressor(**changes).fit(frame, target)
-        assert np.array_equal(refitted.predict(frame), model.predict(frame))
+    refitted = NPTRegressor(**SOLVED, refit=True).fit(frame, target)
+    assert np.array_equal(refitted.predict(frame), model.predict(frame))
 
 
 def test_intervals_hold_the_targets_of_new_rows() -> None:
@@ -93,24 +83,18 @@ def test_the_quantiles_of_a_weight_of_two_are_those_of_a_row_that_stands_twice()
 
 
 def test_levels_and_architectures_without_quantiles_are_refused() -> None:
-    frame, target = table("regression", 20)
-    model = NPTRegressor(**SOLVED).fit(frame, target)
-    with pytest.raises(ValueError, match="quantiles"):
-        model.predict_quantiles(frame, [0.5, 1.5])
-    with pytest.raises(ValueError, match="coverage: 90; allowed"):
-        model.predict_interval(frame, 90)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="only the architecture solved"):
-        regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
-
-
-def test_levels_beyond_the_fitted_rows_are_refused() -> None:
     frame, target = table("regression", 18)
     model = NPTRegressor(**SOLVED).fit(frame, target)
+    for levels in ([0.5, 1.5], []):
+        with pytest.raises(ValueError, match="quantiles"):
+            model.predict_quantiles(frame, levels)
+    with pytest.raises(ValueError, match="coverage: 90; allowed"):
+        model.predict_interval(frame, 90)
     with pytest.raises(ValueError, match=r"quantiles: 0.05 needs .* weight of 19, found 18"):
         model.predict_interval(frame, 0.9)
     assert np.isfinite(model.predict_interval(frame, 0.8)).all()
-    with pytest.raises(ValueError, match="quantiles"):
-        model.predict_quantiles(frame, [])
+    with pytest.raises(ValueError, match="only the architecture solved"):
+        regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
 
 
 def test_weights_too_far_apart_are_named() -> None:
