@@ -66,7 +66,7 @@ def compact(table: Table | None = None, stop_at: list[int] | None = None, **chan
     settings = TINY.changed(**changes)
 
     def run(**options: Any) -> Training[Any, Any]:
-        return started(settings, table, stop_at=stop_at).training.run(**options)
+        return started(settings, table, stop_at=stop_at).run(**options)
 
     return run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -82,32 +82,20 @@ def consecutive(train: int, validation: int, test: int) -> Split:
     return Split(0, rows[:train], rows[train : train + validation], rows[train + validation :])
 
 
-@dataclass(frozen=True)
-class Started:
-    """A training before its first update."""
-
-    model: CompactNPT
-    data: TrainingRows
-    encoder: Encoder
-    training: CompactTraining
-
-
 def started(
     settings: CompactSettings = TINY,
     table: Table | None = None,
     split: Split | None = None,
-    weights: np.ndarray | None = None,
     stop_at: Sequence[int] | None = None,
-) -> Started:
+) -> CompactTraining:
     """A training from initial weights."""
     table = table or mixed_table()
     split = split or first_split(table)
     blind = table.blind(split.test)
     encoder = Encoder.from_table(blind, split, settings)
     model = build_model(encoder, settings, SEED, CPU)
-    data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU, weights)
-    training = CompactTraining(model, data, settings, SEED, stop_at)
-    return Started(model, data, encoder, training)
+    data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU)
+    return CompactTraining(model, data, settings, SEED, stop_at)
 
 
 def fitted(

@@ -228,17 +228,3 @@ def test_inductive_statistics_are_of_train_rows(column: int) -> None:
         second = Encoder.from_table(other, split, settings)
         assert np.array_equal(first.statistics.scale, second.statistics.scale) != transductive
         assert np.array_equal(first.means, second.means) != transductive
-
-
-def test_rows_of_another_table_are_encoded_alike() -> None:
-    table = mixed_table(rows=40)
-    encoder = Encoder.from_table(table, first_split(table), FOUR_BINS)
-    rows = np.array([7, 3, 3, 20])
-    other = Table.of(table.columns, table.values[rows], table.target)
-    for expected, *others in zip(
-        encoder.encode(table).tensors,
-        encoder.encode(table, rows).tensors,
-        encoder.encode(other).tensors,
-        strict=True,
-    ):
-        assert all(torch.equal(expected[rows], tensor) for tensor in others)

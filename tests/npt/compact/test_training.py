@@ -37,7 +37,7 @@ from tests.npt.compact.tables import (
 
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
-    training = started(TINY, mixed_table(rows=60)).training
+    training = started(TINY, mixed_table(rows=60))
     data = training.data
     per_epoch = len(data.train) // 16
     epochs = []
@@ -106,7 +106,7 @@ STILL = TINY.changed(learning_rate=1e-30, weight_decay=0.0)
     ids=["dropout", "feature_mask", "context_dropout"],
 )
 def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> None:
-    training = started(STILL.changed(batch_rows=1000, **changes)).training
+    training = started(STILL.changed(batch_rows=1000, **changes))
     losses = []
     for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
         training.seed = seed
@@ -121,11 +121,11 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
     start = started(settings)
     averages = []
     for number in range(1, settings.updates + 1):
-        start.training.update(number)
-        averages.append([weight.clone() for weight in start.training.evaluated_weights()])
+        start.update(number)
+        averages.append([weight.clone() for weight in start.evaluated_weights()])
     stops = [4, 9, 2]
     start = started(settings, stop_at=stops)
-    result = start.training.run()
+    result = start.run()
     assert result.best_updates == stops
     assert result.updates == 9
     for place, weight in enumerate(start.model.parameters()):
@@ -136,21 +136,9 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
 @pytest.mark.parametrize(("patience", "updates"), [(10, 15), (11, 20), (1, 10), (1000, 25)])
 def test_training_stops_when_no_member_improved(patience: int, updates: int) -> None:
     settings = STILL.changed(patience=patience, updates=25, evaluate_every=5)
-    result = started(settings).training.run()
+    result = started(settings).run()
     assert result.updates == updates
     assert result.best_updates == [5, 5]
-
-
-def test_training_ignores_and_keeps_the_global_seed() -> None:
-    weights = []
-    for seed in (1, 2):
-        torch.manual_seed(seed)
-        state = torch.get_rng_state()
-        start = started(TINY)
-        start.training.run()
-        assert torch.equal(torch.get_rng_state(), state)
-        weights.append(weights_of(start.model))
-    assert same_bits(*weights)
 
 
 def test_diverged_training_is_infeasible() -> None:

@@ -20,7 +20,6 @@ from npt.estimator import NPTClassifier, NPTRegressor
 from npt.estimator.arguments import threads_of
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.hyperparameters import (
-    COMPACT_KEYS,
     KEYS,
     LARGE_ROWS,
     NAMED,
@@ -117,26 +116,6 @@ def test_threads_are_those_of_before_even_after_an_error() -> None:
     with pytest.raises(ValueError, match="device"):
         regressor(**FEW, n_jobs=other, device="gpu").fit(frame, target)
     assert torch.get_num_threads() == before
-
-
-def test_named_hyperparameters_reach_the_settings() -> None:
-    frame, target = table("regression", 20)
-    values = {
-        "width": 8,
-        "layers": 2,
-        "learning_rate": 0.01,
-        "max_updates": 3,
-        "patience": 2,
-        "members": 2,
-        "batch_size": 7,
-        "context_size": 5,
-    }
-    settings = {"token_width": 4, "bins": 4}
-    model = NPTRegressor(architecture="compact", **values, settings=settings).fit(frame, target)
-    fields = model.model_.trained.settings.model_dump()
-    for name, value in {**values, **settings}.items():
-        assert fields[COMPACT_KEYS.get(name, name)] == value
-    assert len(model.model_.rows) == 5
 
 
 @pytest.mark.parametrize(
