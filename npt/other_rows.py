@@ -9,7 +9,7 @@ n rows, d features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -28,6 +28,7 @@ from npt.likelihood import negative_log_likelihoods
 from npt.perturbation import ColumnChoice
 
 GivesRows = Callable[[Any, Any, np.ndarray], Any]
+Rows = tuple[Any, np.ndarray]  # features and targets
 
 
 @dataclass(frozen=True)
@@ -105,15 +106,15 @@ def dependence(
     check_scalar(draws, "draws", int, min_val=1)
     replace = with_rows or _known_replacement(model)
     generator = np.random.default_rng(random_state)
-    folds = []
-    for fold in _folds(model, X, y, cv):
-        fitted = _fitted(model, *fold.train)
+
+    def losses_among_permuted(fitted: Any, train: Rows, test: Rows) -> np.ndarray:
         permuted = []
         for _ in range(draws):
-            rows = _permuted(*fold.train, columns, generator)
-            permuted.append(fold.losses(replace(fitted, *rows)))
-        folds.append(fold.frame(fold.losses(fitted), np.mean(permuted, axis=0)))
-    return Comparison(pd.concat(folds, ignore_index=True), is_classifier(model))
+            rows = _permuted(*train, columns, generator)
+            permuted.append(_losses(replace(fitted, *rows), *test))
+        return np.mean(permuted, axis=0)
+
+    return _compared(model, X, y, cv, losses_among_permuted)
 
 
 def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison:
@@ -129,55 +130,47 @@ def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison
     Returns:
         Losses of the model (`before`) and of its twin (`after`) on the same test rows.
     """
+    return _compared(
+        model, X, y, cv, lambda _, train, test: _losses(clone(twin).fit(*train), *test)
+    )
+
+
+def _compared(
+    model: Any, X: Any, y: Any, cv: Any, losses_after: Callable[[Any, Rows, Rows], np.ndarray]
+) -> Comparison:
+    """Losses of a clone of the model that is fitted in each fold, and those after a change.
+
+    Args:
+        losses_after: The latter (n,), of the fitted clone, its train rows and the test rows.
+    """
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{type(model).__name__}: has no predict_proba")
+    if issparse(X):
+        X = X.toarray()
+    y = column_or_1d(y)
+    if pd.isna(y).any():
+        raise ValueError(f"y: {pd.isna(y).sum()} values are missing; a loss needs all of them")
+    splitter: Any = check_cv(cv, y, classifier=is_classifier(model))
     folds = []
-    for fold in _folds(model, X, y, cv):
-        losses = [fold.losses(_fitted(candidate, *fold.train)) for candidate in (model, twin)]
-        folds.append(fold.frame(*losses))
+    for number, (train, test) in enumerate(splitter.split(X, y)):
+        train_rows, test_rows = ((_safe_indexing(X, rows), y[rows]) for rows in (train, test))
+        fitted: Any = clone(model).fit(*train_rows)
+        losses = {
+            "before": _losses(fitted, *test_rows),
+            "after": losses_after(fitted, train_rows, test_rows),
+        }
+        folds.append(pd.DataFrame({"row": test, "fold": number, **losses}))
     return Comparison(pd.concat(folds, ignore_index=True), is_classifier(model))
 
 
-@dataclass(frozen=True)
-class _Fold:
-    number: int
-    rows: np.ndarray
-    train: tuple[Any, np.ndarray]
-    test: tuple[Any, np.ndarray]
-
-    def losses(self, fitted: Any) -> np.ndarray:
-        """Losses (n,) of a fitted model on the test rows."""
-        features, targets = self.test
-        if not is_classifier(fitted):
-            return np.square(fitted.predict(features) - targets)
-        codes = pd.Index(fitted.classes_).get_indexer(pd.Index(targets))
-        unseen = np.zeros(len(targets))  # last, for code -1: a class that no train row has
-        probabilities = np.column_stack([fitted.predict_proba(features), unseen])
-        return negative_log_likelihoods(codes, probabilities)
-
-    def frame(self, before: np.ndarray, after: np.ndarray) -> pd.DataFrame:
-        """A line per test row."""
-        return pd.DataFrame(
-            {"row": self.rows, "fold": self.number, "before": before, "after": after}
-        )
-
-
-def _folds(model: Any, features: Any, target: Any, cv: Any) -> Iterator[_Fold]:
-    if is_classifier(model) and not hasattr(model, "predict_proba"):
-        raise ValueError(f"{type(model).__name__}: has no predict_proba")
-    if issparse(features):
-        features = features.toarray()
-    target = column_or_1d(target)
-    if pd.isna(target).any():
-        raise ValueError(f"y: {pd.isna(target).sum()} values are missing; a loss needs all of them")
-    splitter: Any = check_cv(cv, target, classifier=is_classifier(model))
-    for number, (train, test) in enumerate(splitter.split(features, target)):
-        pairs = [(_safe_indexing(features, rows), target[rows]) for rows in (train, test)]
-        yield _Fold(number, test, *pairs)
-
-
-def _fitted(model: Any, features: Any, target: np.ndarray) -> Any:
-    """A copy of a model that is fitted to rows."""
-    copy: Any = clone(model)
-    return copy.fit(features, target)
+def _losses(fitted: Any, features: Any, target: np.ndarray) -> np.ndarray:
+    """Losses (n,) of a fitted model on rows."""
+    if not is_classifier(fitted):
+        return np.square(fitted.predict(features) - target)
+    codes = pd.Index(fitted.classes_).get_indexer(pd.Index(target))
+    unseen = np.zeros(len(target))  # last, for code -1: a class that no train row has
+    probabilities = np.column_stack([fitted.predict_proba(features), unseen])
+    return negative_log_likelihoods(codes, probabilities)
 
 
 def _permuted(
@@ -201,7 +194,7 @@ def _known_replacement(model: Any) -> GivesRows:
     if hasattr(model, "with_rows"):
         return lambda fitted, features, target: fitted.with_rows(features, target)
     if isinstance(model, KNeighborsClassifier | KNeighborsRegressor):
-        return _fitted
+        return lambda fitted, features, target: clone(fitted).fit(features, target)
     if isinstance(model, GaussianProcessRegressor):
         return _with_learned_kernel
     raise ValueError(

@@ -28,13 +28,11 @@ class Strict(BaseModel):
     """A frozen model that refuses unknown keys and does not coerce types.
 
     Attributes:
-        renamed: Former names of keys, for the hint of an error.
         hidden: Fields that are no keys of a configuration.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    renamed: ClassVar[Mapping[str, str]] = {}
     hidden: ClassVar[Collection[str]] = ()
 
 
@@ -79,9 +77,6 @@ def _unknown_key(model: type[BaseModel], steps: list[str]) -> str:
     inner = _model_at(model, parents)
     if inner is None:
         return f"{key!r} is unknown"
-    renamed = getattr(inner, "renamed", {})
-    if key in renamed:
-        return f"{key!r} is unknown; its name is {renamed[key]!r} now"
     hidden = getattr(inner, "hidden", ())
     allowed = [name for name in inner.model_fields if name not in hidden]
     if not allowed:

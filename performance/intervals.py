@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from npt.data.frames import features_of
-from npt.data.preparation import prepare
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
 from npt.data.public import public_tables
 from npt.estimator import NPTRegressor
 from performance.machine import parser, start, write
@@ -40,7 +41,7 @@ def main() -> None:
 def first_fold(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
     """Features and targets of a dataset, and the numbers of rows to fit and of test rows."""
     with tempfile.TemporaryDirectory() as downloads:
-        prepared = prepare(name, Path(downloads))
+        prepared = prepare_declared(datasets()[name], Path(downloads))
     split = prepared.splits[0]
     fitted = np.concatenate([split.train, split.validation])
     return features_of(prepared.table), prepared.table.truth, fitted, split.test

@@ -53,13 +53,13 @@ def draw_explanation(explanation: Explanation, truth: np.ndarray) -> None:
     """A line for each explained row."""
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.1), layout="constrained")
     lines = np.arange(len(truth))
-    places = np.repeat(lines, SHOWN)
-    weights = explanation.weights.ravel()
+    frame = explanation.frame
+    weights = frame["weight"]
     looks = {"above 0": (weights > 0, OTHER_COLOR), "below 0": (weights < 0, "none")}
     for label, (shown, color) in looks.items():
         axes.scatter(
-            explanation.targets.ravel()[shown],
-            places[shown],
+            frame["target"][shown],
+            frame["row"][shown],
             s=AREA * np.abs(weights[shown]),
             facecolor=color,
             edgecolor=OTHER_COLOR,
@@ -68,8 +68,11 @@ def draw_explanation(explanation: Explanation, truth: np.ndarray) -> None:
         )
     bar = {"marker": "|", "linestyle": "", "markersize": 20, "markeredgewidth": 2.5}
     without = f"without these {SHOWN} rows"
-    axes.plot(explanation.scores, lines, color=OTHER_COLOR, label="prediction", **bar)
-    axes.plot(explanation.without_all, lines, color=COMPACT_COLOR, label=without, **bar)
+    explained = frame.groupby("row")
+    axes.plot(explained["score"].first(), lines, color=OTHER_COLOR, label="prediction", **bar)
+    axes.plot(
+        explained["without_all_rows"].first(), lines, color=COMPACT_COLOR, label=without, **bar
+    )
     axes.plot(truth, lines, "x", color="black", label="true value")
     axes.set_yticks(lines, [f"new row {line + 1}" for line in lines])
     axes.set_ylim(len(truth) - 0.5, -0.5)

@@ -19,7 +19,8 @@ from scipy.stats import spearmanr
 from sklearn.preprocessing import StandardScaler
 
 from npt.data.frames import features_of
-from npt.data.preparation import prepare
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
 from npt.table import Table
 from performance.machine import parser, start, write
 from workflow.results.study_file import read_study
@@ -48,7 +49,7 @@ def main() -> None:
 def facts_of(name: str) -> dict[str, float]:
     """Rows, features, share of categories, repeated and near rows, and effective dimension."""
     with tempfile.TemporaryDirectory() as downloads:
-        table = prepare(name, Path(downloads)).table
+        table = prepare_declared(datasets()[name], Path(downloads)).table
     features = features_of(table)
     points = _points(features)
     sample = np.random.default_rng(0).permutation(len(points))[:MOST_ROWS]

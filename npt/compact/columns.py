@@ -6,8 +6,8 @@ are numbers can be both. b bins.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -66,10 +66,8 @@ class Encoder:
     Attributes:
         columns: All columns of the table.
         target: Index of the target.
-        numeric: Indices of the columns embedded as numbers (q).
-        categorical: Indices of those embedded as categories (c).
-        centre: Centre of the numeric columns and, last, of the target (q + 1).
-        scale: Their scale.
+        statistics: Centre and scale of all columns. Those of a category are of the numbers that
+            its levels name, or 0 and 1.
         edges: Quantiles (q, b + 1) of the numeric columns, in original units; the last one is
             repeated in columns with fewer bins.
         means: Mean share (q, b) of the bins that lies below a number of the column.
@@ -77,85 +75,56 @@ class Encoder:
 
     columns: tuple[Column, ...]
     target: int
-    numeric: tuple[int, ...]
-    categorical: tuple[int, ...]
-    centre: np.ndarray
-    scale: np.ndarray
+    statistics: Statistics
     edges: np.ndarray
     means: np.ndarray
 
     @classmethod
-    def from_table(
-        cls,
-        table: Table,
-        split: Split,
-        settings: CompactSettings,
-    ) -> Encoder:
+    def from_table(cls, table: Table, split: Split, settings: CompactSettings) -> Encoder:
         """Learn scales from all rows, or the train rows; the target's are of the train rows."""
         rows = ALL_ROWS if settings.transductive else split.train
-        numeric = tuple(j for j in table.features if _is_numeric(table.columns[j]))
-        kinds = [column.kind for column in table.columns]
-        categorical = tuple(j for j in table.features if kinds[j] == "categorical")
         known = statistics(table, split, transductive=settings.transductive)
-        encoded = [*numeric, table.target]
-        centre = known.centre[encoded]
-        scale = known.scale[encoded]
-        edges = np.zeros((len(numeric), settings.bins + 1))
-        means = np.zeros((len(numeric), settings.bins))
-        for index, j in enumerate(numeric):
+        edges = []
+        means = []
+        for j in table.features:
+            if not _is_numeric(table.columns[j]):
+                continue
             numbers = _numbers(table, j, rows)
             numbers = numbers[~np.isnan(numbers)]
             if not len(numbers):
                 numbers = np.zeros(1)
             if table.columns[j].kind == "categorical":
-                centre[index], scale[index] = centre_and_scale(numbers)
-            edges[index] = _quantiles(numbers, settings.bins)
-            positions = _positions(numbers, edges[index])
-            for start in range(settings.bins):
-                means[index, start] = np.clip(positions - start, 0, 1).mean()
+                known.centre[j], known.scale[j] = centre_and_scale(numbers)
+            edges.append(_quantiles(numbers, settings.bins))
+            positions = _positions(numbers, edges[-1])
+            means.append([np.clip(positions - i, 0, 1).mean() for i in range(settings.bins)])
         return cls(
             columns=table.columns,
             target=table.target,
-            numeric=numeric,
-            categorical=categorical,
-            centre=centre,
-            scale=scale,
-            edges=edges,
-            means=means,
+            statistics=known,
+            edges=np.reshape(edges, (-1, settings.bins + 1)),
+            means=np.reshape(means, (-1, settings.bins)),
         )
 
-    @property
-    def features(self) -> tuple[int, ...]:
+    @cached_property
+    def features(self) -> list[int]:
         """Indices of the columns other than the target (d)."""
-        indices = range(len(self.columns))
-        return tuple(j for j in indices if j != self.target)
+        return [j for j in range(len(self.columns)) if j != self.target]
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Numbers of levels of the categorical columns (c)."""
-        return tuple(self.columns[j].size for j in self.categorical)
+    @cached_property
+    def numeric(self) -> list[int]:
+        """Indices of the columns embedded as numbers (q)."""
+        return [j for j in self.features if _is_numeric(self.columns[j])]
+
+    @cached_property
+    def categorical(self) -> list[int]:
+        """Indices of those embedded as categories (c)."""
+        return [j for j in self.features if self.columns[j].kind == "categorical"]
 
     @property
     def classes(self) -> int:
         """Number of classes; 1 in regression."""
         return self.columns[self.target].size
-
-    @property
-    def statistics(self) -> Statistics:
-        """Centre and scale of all columns; 0 and 1 of categorical ones."""
-        centre = np.zeros(len(self.columns))
-        scale = np.ones(len(self.columns))
-        encoded = (*self.numeric, self.target)
-        for index, j in enumerate(encoded):
-            if self.columns[j].kind == "continuous":
-                centre[j] = self.centre[index]
-                scale[j] = self.scale[index]
-        return Statistics(centre, scale)
-
-    def among_features(self, columns: Sequence[int]) -> list[int]:
-        """Indices of columns among the features."""
-        features = self.features
-        return [features.index(j) for j in columns]
 
     def encode(self, table: Table, rows: Rows = ALL_ROWS) -> Features:
         """Features of some rows of a table with these columns."""
@@ -164,8 +133,8 @@ class Encoder:
         positions = np.zeros_like(numbers)
         for index, j in enumerate(self.numeric):
             values = _numbers(table, j, rows)
-            centre = self.centre[index]
-            numbers[:, index] = np.nan_to_num((values - centre) / self.scale[index])
+            centre = self.statistics.centre[j]
+            numbers[:, index] = np.nan_to_num((values - centre) / self.statistics.scale[j])
             filled = np.nan_to_num(values, nan=centre)
             positions[:, index] = _positions(filled, self.edges[index])
         codes = np.zeros((count, len(self.categorical)), np.int64)
@@ -180,26 +149,14 @@ class Encoder:
         """What rows with known targets show: a standardised value (n, 1), or one-hot classes."""
         truth = table.numbers(self.target, rows)
         if self.columns[self.target].kind == "continuous":
-            standardised = self.standardised(truth)
-            values = torch.from_numpy(standardised.astype(np.float32))
-            return values[:, None]
+            centred = truth - self.statistics.centre[self.target]
+            standardised = centred / self.statistics.scale[self.target]
+            return torch.from_numpy(standardised.astype(np.float32))[:, None]
         codes = torch.from_numpy(truth.astype(np.int64))
         return torch.eye(self.classes)[codes]
 
-    def standardised(self, values: np.ndarray) -> np.ndarray:
-        """Values of the target, standardised."""
-        return (values - self.centre[-1]) / self.scale[-1]
 
-    def original(self, values: Tensor) -> Tensor:
-        """Standardised values of the target in its units."""
-        return values * self.scale[-1] + self.centre[-1]
-
-
-def _numbers(
-    table: Table,
-    j: int,
-    rows: Rows,
-) -> np.ndarray:
+def _numbers(table: Table, j: int, rows: Rows) -> np.ndarray:
     """Cells (n,) of a column as numbers: those that its levels name, if it is categorical."""
     values = table.numbers(j, rows)
     column = table.columns[j]

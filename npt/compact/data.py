@@ -20,26 +20,39 @@ CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class TrainingRows:
-    """Encoded rows with known targets.
-
-    Attributes:
-        features: Train rows.
-        labels: Their labels (n, C).
-        weights: Their weights (n,).
-        context: Which of them (m,) are the context of a prediction.
-        validation_features: Validation rows of an evaluation.
-        validation_labels: Their labels.
-        validation_weights: Their weights.
-    """
+class LabelledRows:
+    """Encoded rows with their labels (n, C) and weights (n,)."""
 
     features: Features
     labels: Tensor
     weights: Tensor
-    context: Tensor
-    validation_features: Features
-    validation_labels: Tensor
-    validation_weights: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All of them."""
+        return [*self.features.tensors, self.labels, self.weights]
+
+    def take(self, rows: Tensor) -> LabelledRows:
+        """Some of the rows."""
+        return LabelledRows(self.features.take(rows), self.labels[rows], self.weights[rows])
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows with known targets.
+
+    Attributes:
+        train: Train rows.
+        validation: Validation rows of an evaluation.
+        context: Train rows that are the context of a prediction.
+    """
+
+    train: LabelledRows
+    validation: LabelledRows
+    context: LabelledRows
 
     @classmethod
     def from_table(
@@ -59,49 +72,19 @@ class TrainingRows:
         """
         if weights is None:
             weights = np.ones(table.rows)
-        train = known_rows(table, split.train)
+
+        def labelled(rows: np.ndarray) -> LabelledRows:
+            return LabelledRows(
+                features=encoder.encode(table, rows).to(device, torch.float32),
+                labels=encoder.labels(table, rows).to(device),
+                weights=torch.from_numpy(weights[rows]).float().to(device),
+            )
+
         validation = known_rows(table, split.validation)
         evaluated = drawn(len(validation), settings.evaluated_rows, seed, count=1)
-        validation = validation[evaluated.numpy()]
-        return cls(
-            features=encoder.encode(table, train).to(device, torch.float32),
-            labels=encoder.labels(table, train).to(device),
-            weights=torch.from_numpy(weights[train]).float().to(device),
-            context=drawn(len(train), settings.context_rows, seed, count=0).to(device),
-            validation_features=encoder.encode(table, validation).to(device, torch.float32),
-            validation_labels=encoder.labels(table, validation).to(device),
-            validation_weights=torch.from_numpy(weights[validation]).float().to(device),
-        )
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def tensors(self) -> list[Tensor]:
-        """All that a training depends on."""
-        return [
-            *self.features.tensors,
-            self.labels,
-            self.weights,
-            *self.validation_features.tensors,
-            self.validation_labels,
-            self.validation_weights,
-        ]
-
-    @property
-    def device(self) -> torch.device:
-        """Device of all tensors."""
-        return self.labels.device
-
-    @property
-    def context_features(self) -> Features:
-        """Features of the context."""
-        return self.features.take(self.context)
-
-    @property
-    def context_labels(self) -> Tensor:
-        """Labels (m, C) of the context."""
-        return self.labels[self.context]
+        train = labelled(known_rows(table, split.train))
+        context = drawn(len(train), settings.context_rows, seed, count=0).to(device)
+        return cls(train, labelled(validation[evaluated.numpy()]), train.take(context))
 
 
 def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
@@ -109,12 +92,7 @@ def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
     return rows[~np.isnan(table.numbers(table.target, rows))]
 
 
-def drawn(
-    rows: int,
-    limit: int | None,
-    seed: int,
-    count: int,
-) -> Tensor:
+def drawn(rows: int, limit: int | None, seed: int, count: int) -> Tensor:
     """At most `limit` of so many rows, in ascending order."""
     if limit is None or rows <= limit:
         return torch.arange(rows)

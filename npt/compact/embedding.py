@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -43,15 +44,15 @@ class CellEmbedding(nn.Module):
         features = len(encoder.features)
         scales = torch.tensor(by_member(settings.bin_scale, members))
         self.functions = build_functions(encoder, settings)
-        numeric = encoder.among_features(encoder.numeric)
-        categorical = encoder.among_features(encoder.categorical)
-        self.register_buffer("numeric", torch.tensor(numeric).long(), persistent=False)
-        self.register_buffer("categorical", torch.tensor(categorical).long(), persistent=False)
+        for name in ("numeric", "categorical"):
+            places = np.searchsorted(encoder.features, getattr(encoder, name))
+            self.register_buffer(name, torch.from_numpy(places), persistent=False)
         self.slope = _vectors(members, numbers, 1, width)
         weight = torch.randn(members, numbers, self.functions.count, width)
         weight = scales.view(-1, 1, 1, 1) * weight
         self.weight = nn.Parameter(weight)
-        self.levels = LevelEmbedding(members, encoder.sizes, width)
+        sizes = [encoder.columns[j].size for j in encoder.categorical]
+        self.levels = LevelEmbedding(members, sizes, width)
         self.offset = _vectors(members, 1, features, width)
         self.hidden = _vectors(members, 1, features, width)
         self.target = _vectors(members, 1, 1, width)
@@ -168,11 +169,7 @@ def _vectors(*shape: int) -> nn.Parameter:
     return nn.Parameter(vectors)
 
 
-def _added(
-    tokens: Tensor,
-    columns: Tensor,
-    terms: Tensor,
-) -> Tensor:
+def _added(tokens: Tensor, columns: Tensor, terms: Tensor) -> Tensor:
     """Tokens (K, n, d, e) with terms (K, n, columns, e) added to some columns."""
     if len(columns) == tokens.shape[2]:
         return tokens + terms

@@ -43,11 +43,11 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
         data = TrainingRows.from_table(
             table, split, trained.encoder, self.settings, seed, trained.device
         )
-        if len(data) < FEWEST_ROWS:
+        if len(data.train) < FEWEST_ROWS:
             raise Infeasible(
-                f"{len(data)} train rows have a known target; {FEWEST_ROWS} are needed"
+                f"{len(data.train)} train rows have a known target; {FEWEST_ROWS} are needed"
             )
-        if not len(data.validation_labels):
+        if not len(data.validation):
             raise Infeasible("no validation row has a known target")
         return CompactTraining(trained.model, data, self.settings, seed)
 

@@ -122,7 +122,7 @@ class ContextQueries(QueryGroup):
         else:
             rows = trained.encoded_context
             labels = trained.context_labels[cells[:, trained.target]]
-            features = list(trained.encoder.features)
+            features = trained.encoder.features
             if (sources != np.arange(len(sources))[:, None])[:, features].any():
                 rows = trained.precise.encode(_gathered(trained, cells))
         context = trained.precise.context(rows, labels)
@@ -134,9 +134,9 @@ def _gathered(trained: TrainedCompactNPT, cells: Tensor) -> Features:
     """Features whose cells come from rows (n, d) of the context, column by column."""
     encoder = trained.encoder
     pool = trained.context_features
-    features = cells[:, list(encoder.features)]
-    numeric = cells[:, list(encoder.numeric)]
-    categorical = cells[:, list(encoder.categorical)]
+    features = cells[:, encoder.features]
+    numeric = cells[:, encoder.numeric]
+    categorical = cells[:, encoder.categorical]
     return Features(
         numbers=pool.numbers.gather(0, numeric),
         positions=pool.positions.gather(0, numeric),

@@ -45,7 +45,7 @@ def with_copying(trained: TrainedCompactNPT, rows: np.ndarray) -> tuple[TrainedC
                 best = copying
                 lowest = losses
                 largest_gain = gains.mean()
-    unit_of_loss = trained.encoder.scale[-1] ** 2 if trained.task == "regression" else 1.0
+    unit_of_loss = trained.statistics.scale[trained.target] ** 2
     return best, float(lowest.mean() / unit_of_loss)
 
 

@@ -62,8 +62,10 @@ class CompactSettings(Strict):
     """Share of a batch whose labels are hidden and scored; None scores every row, beside the labels
     of all others (leave-one-out)."""
     lookup: Lookup = "off"
-    """The context is duplicates of the predicted rows, which show their labels; with `add_one`,
-    larger by one standard deviation (`lookup.py`)."""
+    """The lookup task (paper section 4.2, Appendix B.1): the context is duplicates of the predicted
+    rows, which show their labels; with `add_one`, larger by one standard deviation. In training
+    these are the rows of a batch, so that a row may attend to itself. At prediction they are the
+    rows of the same part, validation or test, which show the labels that the table has."""
 
     members: Count = 8
     """Networks with weights of their own, trained at once; predictions are averaged."""

@@ -17,11 +17,11 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
 from npt.compact.data import drawn, known_rows
-from npt.compact.lookup import require_task, shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
-from npt.compact.training import build_model, predict
+from npt.compact.training import build_model, predict, shown_labels
 from npt.data.encoding import Statistics
+from npt.errors import UserError
 from npt.interface import Prediction, Resources
 from npt.nn.device import device_of
 from npt.nn.trained_network import TrainedNetwork
@@ -63,7 +63,8 @@ class TrainedCompactNPT(TrainedNetwork):
         seed: int,
     ) -> TrainedCompactNPT:
         """A network with initial weights, whose context is train rows."""
-        require_task(settings, table.task)
+        if settings.lookup == "add_one" and table.task != "regression":
+            raise UserError("lookup: add_one is for regression")
         torch.set_num_threads(resources.threads)
         device = device_of(resources.device)
         encoder = Encoder.from_table(table, split, settings)
@@ -112,18 +113,14 @@ class TrainedCompactNPT(TrainedNetwork):
             indices = np.flatnonzero(parts[rows] == part)
             yield indices, replace(self, context_rows=np.flatnonzero(parts == part))
 
-    def in_context_of(self, rows: np.ndarray) -> TrainedCompactNPT:
-        """The same network, whose predicted rows attend to other rows of its table."""
-        known = known_rows(self.table, rows)
-        return replace(self, context_rows=context_among(known, self.settings, self.seed))
-
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
+        outputs = outputs.double()
         if self.task == "regression":
-            values = self.encoder.original(outputs[..., 0].double())
+            values = self.statistics.original(outputs[..., 0].cpu().numpy(), self.target)
         else:
-            values = outputs.double().softmax(-1)
-        return Prediction(values.cpu().numpy().mean(0))
+            values = outputs.softmax(-1).cpu().numpy()
+        return Prediction(values.mean(0))
 
     def outputs_of(self, rows: np.ndarray) -> Tensor:
         """Outputs (K, n, C) of rows of the table."""

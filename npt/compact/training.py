@@ -14,7 +14,6 @@ from torch.nn import functional
 from npt.compact.columns import Encoder, Features
 from npt.compact.data import TrainingRows
 from npt.compact.layers import by_member
-from npt.compact.lookup import shown_labels
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
@@ -51,7 +50,8 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
     ) -> None:
         optimiser = Optimiser(model, settings)
         last = max(stop_at) if stop_at else settings.updates
-        super().__init__(model, optimiser, last, seed, data.tensors, model.members)
+        tensors = [*data.train.tensors, *data.validation.tensors]
+        super().__init__(model, optimiser, last, seed, tensors, model.members)
         self.data = data
         self.settings = settings
         self.stop_at = stop_at
@@ -66,31 +66,30 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
 
     def update(self, number: int) -> float:
         """Update `number` = 1 .. T: predict a batch from itself; the members' mean loss."""
-        data = self.data
         settings = self.settings
         self.model.train()
         key = seed_for(self.seed, "dropout", number)  # of all draws of the update
         torch.default_generator.manual_seed(key)
-        if data.device.type == "cuda":
+        batch = self.data.train.take(self.batch_rows(number))
+        device = batch.labels.device
+        if device.type == "cuda":
             torch.cuda.manual_seed(key)
-        rows = self.batch_rows(number)
-        batch = data.features.take(rows)
-        labels = data.labels[rows]
-        hidden = hidden_cells(batch, settings)
-        scored, invisible = draw_visibility(len(rows), settings, data.device)
-        shown = shown_labels(labels, settings)
-        outputs = self.model.leave_one_out(batch, shown, hidden, invisible)
-        losses = member_losses(outputs[:, scored], labels[scored], data.weights[rows[scored]])
+        hidden = hidden_cells(batch.features, settings)
+        scored, invisible = draw_visibility(len(batch), settings, device)
+        shown = shown_labels(batch.labels, settings)
+        outputs = self.model.leave_one_out(batch.features, shown, hidden, invisible)
+        losses = member_losses(outputs[:, scored], batch.labels[scored], batch.weights[scored])
         self.optimiser.step(losses.sum())
         return float(losses.detach().mean())
 
     def batch_rows(self, number: int) -> Tensor:
         """Indices of the train rows of an update; every epoch is a new partition of them."""
-        count = len(self.data)
+        count = len(self.data.train)
+        device = self.data.train.labels.device
         per_epoch = max(1, count // self.settings.batch_size(count))
         epoch, index = divmod(number - 1, per_epoch)
-        generator = generator_for(self.seed, "batches", self.data.device, epoch)
-        order = torch.randperm(count, generator=generator, device=self.data.device)
+        generator = generator_for(self.seed, "batches", device, epoch)
+        order = torch.randperm(count, generator=generator, device=device)
         return order[index::per_epoch]
 
     def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
@@ -113,6 +112,11 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
             "validation_loss": float(losses.mean()),
             "best_validation_loss": float(self.losses.mean()),
         }
+
+
+def shown_labels(labels: Tensor, settings: CompactSettings) -> Tensor:
+    """What rows with labels (m, C) show in the context."""
+    return labels + 1.0 if settings.lookup == "add_one" else labels
 
 
 def hidden_cells(batch: Features, settings: CompactSettings) -> Tensor | None:
@@ -173,23 +177,16 @@ def member_losses(outputs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def validation_losses(
-    model: CompactNPT,
-    data: TrainingRows,
-    settings: CompactSettings,
-) -> Tensor:
+def validation_losses(model: CompactNPT, data: TrainingRows, settings: CompactSettings) -> Tensor:
     """Loss (K,) of each member on the validation rows, with the context of a prediction."""
     model.eval()
-    features = data.validation_features
-    labels = data.validation_labels
-    shown_features = features  # in the lookup task, duplicates of the validation rows
-    shown = shown_labels(labels, settings)
-    if settings.lookup == "off":
-        shown_features = data.context_features
-        shown = data.context_labels
-    context = model.context(model.encode(shown_features), shown)
-    outputs = predict(model, features, context)
-    return member_losses(outputs, labels, data.validation_weights)
+    rows = data.validation
+    shown = data.context
+    if settings.lookup != "off":
+        shown = rows  # their duplicates
+    context = model.context(model.encode(shown.features), shown_labels(shown.labels, settings))
+    outputs = predict(model, rows.features, context)
+    return member_losses(outputs, rows.labels, rows.weights)
 
 
 def predict(

@@ -9,14 +9,12 @@ python -m npt.data inspect my.csv --target price --task regression
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_origin
 
 from npt.data.custom import CustomDataset
-from npt.data.custom.dataset import CustomTask
 from npt.data.custom.formats import read_openml
 from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
@@ -26,13 +24,7 @@ from npt.table import PARTS
 from npt.validation import validated
 
 OPENML = "openml:"
-COLUMN_LISTS = ("categorical", "continuous", "drop", "missing", "names")
-OTHERS = {
-    **dict.fromkeys(("separator", "decimal", "group", "time"), str),
-    "folds": int,
-    "validation-share": float,
-    "test-rows": int,
-}
+SOURCES = ("name", "path", "openml", "openml_task")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,11 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             inspect(options)
         else:
             print(listing(options.downloads))
-        sys.stdout.flush()
     except UserError as error:
         sys.exit(f"error: {error}")
-    except BrokenPipeError:  # of `head`; Python's flush at exit must not fail
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         path = error.filename or options.downloads
         sys.exit(f"error: {path}: {error.strerror or error}")
@@ -76,19 +65,23 @@ def _parser() -> argparse.ArgumentParser:
     inspect = actions.add_parser(
         "inspect",
         help="check a custom dataset, print its column types",
-        description="Check a custom dataset and print its column types. "
-        "The options are the keys of docs/data.md.",
+        description="Check a custom dataset and print its column types.",
     )
     inspect.add_argument(
         "path", help=f"file of text, .parquet, .arff, .xlsx or .xls, or {OPENML}NUMBER"
     )
-    inspect.add_argument("--target", required=True, help="column to predict")
-    inspect.add_argument("--task", required=True, choices=get_args(CustomTask))
-    optional = argparse.SUPPRESS
-    for key in COLUMN_LISTS:
-        inspect.add_argument(f"--{key}", nargs="+", metavar="NAME", default=optional)
-    for key, kind in OTHERS.items():
-        inspect.add_argument(f"--{key}", type=kind, default=optional)
+    for name, field in CustomDataset.model_fields.items():
+        if name in SOURCES:
+            continue
+        is_list = get_origin(field.annotation) is tuple
+        inspect.add_argument(
+            f"--{name.replace('_', '-')}",
+            nargs="+" if is_list else None,
+            type=field.annotation if field.annotation in (int, float) else str,
+            required=field.is_required(),
+            default=argparse.SUPPRESS,
+            help=field.description,
+        )
     return parser
 
 

@@ -10,27 +10,18 @@ from npt.data import store
 from npt.data.assembly import assemble
 from npt.data.custom import CustomDataset
 from npt.data.custom.reading import folds_of, read_custom
-from npt.data.datasets import datasets
 from npt.data.declaration import Dataset
 from npt.data.source import acquire
 from npt.data.splits import splits
-from npt.errors import UserError, unknown
 from npt.table import Split, Table
 
 
-def prepare(name: str, downloads: Path) -> store.Prepared:
-    """Prepare the declared dataset of a name.
+def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
+    """Prepare a declared dataset from whichever source has its files.
 
     Raises:
-        UserError: There is no such dataset, or its files cannot be acquired or are not as declared.
+        UserError: Its files cannot be acquired, or are not as declared.
     """
-    if name not in datasets():
-        raise UserError(f"dataset: {unknown(name, datasets())}")
-    return prepare_declared(datasets()[name], downloads)
-
-
-def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
-    """Prepare a declared dataset from whichever source has its files."""
     acquired = acquire(dataset, downloads)
     frames = acquired.reading.read(acquired.paths)
     table = assemble(frames, dataset)

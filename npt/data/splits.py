@@ -137,19 +137,22 @@ def _folder(folds: int, *, stratified: bool, grouped: bool) -> Any:
 
 
 def _some_rows(rest: Rows, labels: Values | None, fraction: float) -> Pair:
-    """Train and validation rows, stratified as far as the classes have rows for it."""
-    from sklearn.model_selection import train_test_split
-
-    held_out = int(np.ceil(fraction * len(rest)))
-    if not 0 < held_out < len(rest):
+    """Train and validation rows."""
+    count = int(np.ceil(fraction * len(rest)))
+    if not 0 < count < len(rest):
         raise UserError(
-            f"validation_share: leaves {len(rest) - held_out} train rows of the {len(rest)} "
+            f"validation_share: leaves {len(rest) - count} train rows of the {len(rest)} "
             "that are not tested"
         )
-    strata = None if labels is None else _strata(labels, held_out)
-    parts: Any = train_test_split(
-        rest, test_size=fraction, random_state=SPLIT_SEED, stratify=strata
-    )
+    return random_parts(rest, labels, count, SPLIT_SEED)
+
+
+def random_parts(rows: Rows, labels: Values | None, count: int, seed: int) -> Pair:
+    """Other rows and `count` random ones, stratified as far as the classes have rows for it."""
+    from sklearn.model_selection import train_test_split
+
+    strata = None if labels is None else _strata(labels, count)
+    parts: Any = train_test_split(rows, test_size=count, random_state=seed, stratify=strata)
     return parts[0], parts[1]
 
 

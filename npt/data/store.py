@@ -8,18 +8,18 @@ pickle.
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npt.atomic import replacing
 from npt.errors import UserError
 from npt.table import PARTS, Column, Image, Split, Table
+from npt.validation import Strict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,21 @@ if TYPE_CHECKING:
 HEADER = b"npt"
 CHECKSUM = b"npt.checksum"  # of the header
 BLOCK_CELLS = 1 << 22
-Value = TypeVar("Value")
+
+
+class _Header(Strict):
+    """All of a file but its arrays, which are those of the columns, then those of the folds.
+
+    Attributes:
+        checksums: Of the arrays.
+    """
+
+    columns: tuple[Column, ...]
+    target: int
+    image: Image | None
+    folds: list[int]
+    checksums: list[int]
+    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -70,15 +84,15 @@ def save(path: Path, prepared: Prepared) -> None:
         *map(_to_arrow, table.columns, table.cells),
         *map(pa.array, parts),
     ]
-    header = {
-        "columns": [asdict(column) for column in table.columns],
-        "target": table.target,
-        "image": asdict(table.image) if table.image else None,
-        "folds": list(prepared.splits),
-        "checksums": [_checksum(cells) for cells in (*table.cells, *parts)],
-        "facts": dict(prepared.facts),
-    }
-    text = json.dumps(header).encode()
+    header = _Header(
+        columns=table.columns,
+        target=table.target,
+        image=table.image,
+        folds=list(prepared.splits),
+        checksums=[_checksum(cells) for cells in (*table.cells, *parts)],
+        facts=dict(prepared.facts),
+    )
+    text = header.model_dump_json().encode()
     metadata = {HEADER: text, CHECKSUM: str(zlib.crc32(text))}
     names = [column.name for column in table.columns]
     names += [f"npt fold {fold}" for fold in prepared.splits]
@@ -102,24 +116,21 @@ def load(path: Path) -> Prepared:
     damaged = (pa.ArrowException, LookupError, OSError, OverflowError, TypeError, ValueError)
     try:
         header, arrays = _read(path)
-        columns = [_from_json(Column, stored) for stored in header["columns"]]
-        image = _from_json(Image, header["image"]) if header["image"] else None
     except (FileNotFoundError, PermissionError):
         raise
     except damaged as error:
         kind = type(error).__name__
         raise UserError(f"{path}: damaged ({kind}); remove it and run again") from None
-    cells = arrays[: len(columns)]
-    parts = arrays[len(columns) :]
+    count = len(header.columns)
     splits = {}
-    for fold, part in zip(header["folds"], parts, strict=True):
+    for fold, part in zip(header.folds, arrays[count:], strict=True):
         rows = [np.flatnonzero(part == code) for code in range(len(PARTS))]
         splits[fold] = Split(fold, *rows)
-    table = Table(tuple(columns), tuple(cells), header["target"], image)
-    return Prepared(table, splits, header["facts"])
+    table = Table(header.columns, tuple(arrays[:count]), header.target, header.image)
+    return Prepared(table, splits, header.facts)
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
+def _read(path: Path) -> tuple[_Header, list[np.ndarray]]:
     """Header and columns of a file."""
     import pyarrow as pa
 
@@ -129,20 +140,12 @@ def _read(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
     checksum = str(zlib.crc32(text)).encode()
     if checksum != metadata[CHECKSUM]:
         raise ValueError("header")
-    header = json.loads(text)
+    header = _Header.model_validate_json(text)
     arrays = [_to_numpy(array) for array in opened.get_batch(0).columns]
-    for array, checksum in zip(arrays, header["checksums"], strict=True):
+    for array, checksum in zip(arrays, header.checksums, strict=True):
         if _checksum(array) != checksum:
             raise ValueError("column")
     return header, arrays
-
-
-def _from_json(kind: type[Value], stored: dict[str, Any]) -> Value:
-    """A frozen value from its fields, where lists are tuples."""
-    fields = {}
-    for name, value in stored.items():
-        fields[name] = tuple(value) if isinstance(value, list) else value
-    return kind(**fields)
 
 
 def _to_arrow(column: Column, cells: np.ndarray) -> pa.Array:

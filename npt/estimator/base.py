@@ -8,16 +8,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
+from npt.data.splits import random_parts
 from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, threads_of, value_errors
 from npt.estimator.compact_model import CompactModel
@@ -30,7 +33,7 @@ from npt.estimator.hyperparameters import (
     architecture_of,
     settings_of,
 )
-from npt.estimator.model import NO_ROWS, Job, Model, ModelState
+from npt.estimator.model import NO_ROWS, Job, Model
 from npt.estimator.paper_model import PaperModel
 from npt.estimator.saving import (
     FORMAT,
@@ -43,17 +46,19 @@ from npt.estimator.saving import (
     write,
 )
 from npt.estimator.solved_model import SolvedModel
-from npt.estimator.validation_rows import FEWEST_ROWS, FEWEST_TRAIN_ROWS, validation_rows
 from npt.interface import Resources
 from npt.table import Column, Split, Table
 
 TARGET = "target"
 ROWS = "fitted_rows"
+FEWEST_TRAIN_ROWS = 2  # a row is trained beside another one
+FEWEST_ROWS = FEWEST_TRAIN_ROWS + 1
 MODELS: Mapping[str, type[Model]] = {
     model.architecture: model for model in (CompactModel, PaperModel, SolvedModel)
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NPTEstimator(BaseEstimator):
     """A Non-Parametric Transformer that learns from the rows given to `fit` alone.
 
@@ -138,9 +143,28 @@ class NPTEstimator(BaseEstimator):
         _, _, shared = (NPTEstimator.__doc__ or "").partition("\n\n")
         cls.__doc__ = f"{cls.__doc__}\n\n{shared}"
 
-    _task: Task
-    model_: Model
-    classes_: np.ndarray
+    architecture: str = "auto"
+    width: int | None = None
+    layers: int | None = None
+    learning_rate: float | None = None
+    max_updates: int | None = None
+    patience: int | None = None
+    members: int | None = None
+    batch_size: int | None = None
+    context_size: int | None = None
+    validation_fraction: float = 0.2
+    refit: bool = False
+    categorical: Any = None
+    settings: dict[str, Any] | None = None
+    predict_together: bool | None = None
+    random_state: Any = 0
+    n_jobs: int | None = None
+    device: str = "auto"
+    verbose: int | str = "auto"
+
+    _task: ClassVar[Task]
+    model_: Model = field(init=False)
+    classes_: np.ndarray = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HYPERPARAMETERS,
@@ -155,47 +179,6 @@ class NPTEstimator(BaseEstimator):
         "device": [str],
         "verbose": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     }
-
-    def __init__(
-        self,
-        *,
-        architecture: str = "auto",
-        width: int | None = None,
-        layers: int | None = None,
-        learning_rate: float | None = None,
-        max_updates: int | None = None,
-        patience: int | None = None,
-        members: int | None = None,
-        batch_size: int | None = None,
-        context_size: int | None = None,
-        validation_fraction: float = 0.2,
-        refit: bool = False,
-        categorical: Any = None,
-        settings: dict[str, Any] | None = None,
-        predict_together: bool | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        device: str = "auto",
-        verbose: int | str = "auto",
-    ) -> None:
-        self.architecture = architecture
-        self.width = width
-        self.layers = layers
-        self.learning_rate = learning_rate
-        self.max_updates = max_updates
-        self.patience = patience
-        self.members = members
-        self.batch_size = batch_size
-        self.context_size = context_size
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.categorical = categorical
-        self.settings = settings
-        self.predict_together = predict_together
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.device = device
-        self.verbose = verbose
 
     def fit(
         self,
@@ -312,17 +295,19 @@ class NPTEstimator(BaseEstimator):
             without = [probabilities[explained, codes] for probabilities in without]
         require_finite(scores, without[-1])
         context = self.rows_[self.model_.rows]
-        return Explanation(
-            attention=attention,
-            context=context,
-            rows=context[places],
-            weights=np.take_along_axis(attention, places, 1),
-            targets=targets[places],
-            predictions=predictions,
-            scores=scores,
-            without_each=np.stack(without[:-1], axis=1),
-            without_all=without[-1],
+        frame = pd.DataFrame(
+            {
+                "row": np.repeat(np.arange(len(places)), count),
+                "fitted_row": context[places].ravel(),
+                "weight": np.take_along_axis(attention, places, 1).ravel(),
+                "target": targets[places].ravel(),
+                "prediction": np.repeat(predictions, count),
+                "score": np.repeat(scores, count),
+                "without_row": np.stack(without[:-1], axis=1).ravel(),
+                "without_all_rows": np.repeat(without[-1], count),
+            }
         )
+        return Explanation(attention, context, frame)
 
     def with_rows(self, X: Any, y: Any) -> Self:
         """The same model, with everything that it has learned, that attends to other rows.
@@ -349,20 +334,20 @@ class NPTEstimator(BaseEstimator):
             ValueError: A parameter has no form in JSON.
         """
         check_is_fitted(self, "model_")
-        state = self.model_.state()
+        model, arrays = self.model_.state()
         names = getattr(self, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
         with value_errors():
             facts = EstimatorFacts(
                 format=FORMAT,
                 task=self._task,
-                parameters=plain_parameters(self.get_params(deep=False), state.facts.seed),
-                model=state.facts,
+                parameters=plain_parameters(self.get_params(deep=False), model.seed),
+                model=model,
                 features=self.features_,
                 feature_names=None if names is None else names.tolist(),
                 classes=None if classes is None else class_facts(classes),
             )
-            write(Path(path).expanduser(), facts, {**state.arrays, ROWS: self.rows_})
+            write(Path(path).expanduser(), facts, {**arrays, ROWS: self.rows_})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -398,8 +383,7 @@ class NPTEstimator(BaseEstimator):
         if facts.classes is not None:
             self.classes_ = np.array(facts.classes.values, dtype=facts.classes.dtype)
         with computing(self.n_jobs):
-            state = ModelState(facts.model, arrays)
-            self.model_ = MODELS[facts.model.architecture].from_state(state)
+            self.model_ = MODELS[facts.model.architecture].from_state(facts.model, arrays)
 
     @property
     def validation_loss_(self) -> float:
@@ -449,8 +433,11 @@ class NPTEstimator(BaseEstimator):
         classes = None
         if table.task != "regression":
             classes = table.truth.astype(np.int64)
-        chosen = validation_rows(table.rows, self.validation_fraction, classes, seed)
-        return _split(table.rows, chosen)
+        rows = np.arange(table.rows)
+        count = round(table.rows * self.validation_fraction)
+        count = max(1, min(count, table.rows - FEWEST_TRAIN_ROWS))
+        _, validation = random_parts(rows, classes, count, seed)
+        return _split(table.rows, validation)
 
     def _predict(self, X: Any) -> np.ndarray:
         """Values (n,) or probabilities (n, classes) of new rows."""

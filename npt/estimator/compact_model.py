@@ -17,8 +17,9 @@ from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
 from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
-from npt.compact.trained import TrainedCompactNPT
+from npt.compact.trained import TrainedCompactNPT, context_among
 from npt.compact.training import CompactTraining, build_model, predict
+from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.estimator.model import (
     NO_ROWS,
@@ -33,9 +34,6 @@ from npt.estimator.model import (
 )
 from npt.nn.progress import Progress
 from npt.table import Split, Table
-
-INDICES = ("numeric", "categorical")
-ENCODER = ("centre", "scale", "edges", "means", *INDICES)
 
 
 @dataclass
@@ -60,9 +58,8 @@ class CompactModel(Model):
             again, _ = _train(job, settings, split, training.best_updates)
             again.model.reach.copy_(trained.model.reach)
             trained = again
-        trained = trained.in_context_of(everything)
-        rows = trained.context_rows  # no row attends to others
-        table = trained.table.take(rows)
+        rows = context_among(everything, settings, job.seed)
+        table = trained.table.take(rows)  # no row attends to others
         trained = replace(trained, table=table, context_rows=np.arange(len(rows)), split=None)
         return cls(trained, table, rows, validation_loss, training.best_updates)
 
@@ -111,10 +108,13 @@ class CompactModel(Model):
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""
         encoder = self.trained.encoder
-        arrays = weight_arrays(self.trained.model)
-        for name in ENCODER:
-            arrays[f"encoder/{name}"] = np.asarray(getattr(encoder, name))
-        return arrays
+        return {
+            **weight_arrays(self.trained.model),
+            "centre": encoder.statistics.centre,
+            "scale": encoder.statistics.scale,
+            "edges": encoder.edges,
+            "means": encoder.means,
+        }
 
     @classmethod
     def restored(
@@ -122,10 +122,8 @@ class CompactModel(Model):
     ) -> Self:
         """See `Model`."""
         table = fields["table"]
-        parts: dict[str, Any] = {name: arrays[f"encoder/{name}"] for name in ENCODER}
-        for name in INDICES:
-            parts[name] = tuple(parts[name].astype(int).tolist())
-        encoder = Encoder(columns=table.columns, target=table.target, **parts)
+        known = Statistics(arrays["centre"], arrays["scale"])
+        encoder = Encoder(table.columns, table.target, known, arrays["edges"], arrays["means"])
         model = build_model(encoder, settings, facts.seed, present_device(facts.device)).eval()
         load_weights(model, arrays)
         context_rows = np.arange(table.rows)

@@ -63,14 +63,6 @@ class ModelFacts(Strict):
     best_updates: list[int]
 
 
-@dataclass(frozen=True)
-class ModelState:
-    """What pickle and `save` keep of a model: facts, and arrays by name."""
-
-    facts: ModelFacts
-    arrays: Arrays
-
-
 @dataclass
 class Model(ABC):
     """A fitted network with the rows that others attend to.
@@ -129,8 +121,8 @@ class Model(ABC):
         """The same model, with everything that it has learned, whose context is a table's rows."""
         raise UserError("with_rows: not of this architecture; allowed: compact, solved")
 
-    def state(self) -> ModelState:
-        """All that predictions depend on."""
+    def state(self) -> tuple[ModelFacts, Arrays]:
+        """All that predictions depend on, for pickle and `save`: facts, and arrays by name."""
         facts = ModelFacts(
             architecture=self.architecture,
             settings=self.trained.settings.model_dump(),
@@ -141,7 +133,7 @@ class Model(ABC):
             best_updates=self.best_updates,
         )
         kept = {"table": self.table.values, "rows": self.rows}
-        return ModelState(facts, {**self.arrays(), **kept})
+        return facts, {**self.arrays(), **kept}
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
@@ -157,10 +149,8 @@ class Model(ABC):
         """
 
     @classmethod
-    def from_state(cls, state: ModelState) -> Self:
+    def from_state(cls, facts: ModelFacts, arrays: Arrays) -> Self:
         """See `restored`."""
-        facts = state.facts
-        arrays = state.arrays
         return cls.restored(
             validated(SETTINGS[cls.architecture], facts.settings, "settings"),
             facts,
@@ -171,11 +161,11 @@ class Model(ABC):
             best_updates=facts.best_updates,
         )
 
-    def __getstate__(self) -> ModelState:
+    def __getstate__(self) -> tuple[ModelFacts, Arrays]:
         return self.state()
 
-    def __setstate__(self, state: ModelState) -> None:
-        vars(self).update(vars(self.from_state(state)))
+    def __setstate__(self, state: tuple[ModelFacts, Arrays]) -> None:
+        vars(self).update(vars(self.from_state(*state)))
 
 
 def require_converged(losses: Iterable[float]) -> None:

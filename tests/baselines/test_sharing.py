@@ -15,7 +15,8 @@ from baselines.knn import Neighbours
 from baselines.stored_rows import StoredRows
 from baselines.training_data import TrainingData
 from baselines.tuned import TunedBaseline
-from npt.data.preparation import prepare
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
 from npt.interface import Fit, Resources, Trial
 from npt.table import Split, Table, Task
 from tests.baselines.naive_search import naive_search
@@ -45,7 +46,7 @@ NETWORKS = {
 @cache
 def real(name: str) -> tuple[Table, Split]:
     """A table that installed packages contain, blind, and its first fold."""
-    prepared = prepare(name, Path("unused"))
+    prepared = prepare_declared(datasets()[name], Path("unused"))
     split = prepared.splits[0]
     return prepared.table.blind(split.test), split
 

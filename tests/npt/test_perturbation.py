@@ -13,7 +13,6 @@ from baselines.grids import BaselineSettings
 from baselines.probe import StoredRowProbe
 from npt.errors import UserError
 from npt.interface import Resources
-from npt.metrics import score
 from npt.nn.batches import partition
 from npt.nn.inputs import ModelInput
 from npt.nn.learner import NPTLearner
@@ -22,7 +21,6 @@ from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.perturbation import ColumnChoice, InputLayout, Perturbation, RowChoice
-from npt.probing import Probe
 from npt.seeding import generator_for
 from npt.table import PARTS, Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
@@ -104,67 +102,20 @@ def test_the_control_changes_nothing_and_corruption_does(task: Task) -> None:
     learner, rows = trained(task)
     clean = learner.predict(rows).values
     control = NPTProbe(learner).predict_perturbed(rows, INTACT, 0)
-    truth = make_table(task).truth[rows]
     assert np.allclose(control, clean, atol=1e-5)
-    if task != "regression":
-        assert score(task, truth, control)["accuracy"] == score(task, truth, clean)["accuracy"]
     for perturbed in PERTURBED:
         assert not np.allclose(
             NPTProbe(learner).predict_perturbed(rows, perturbed, 0), clean, atol=1e-5
         )
 
 
-@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_without_datapoint_attention_nothing_changes(task: Task) -> None:
-    learner, rows = trained(task, SMALL_NPT.changed(between_datapoints=False))
+def test_without_datapoint_attention_nothing_changes() -> None:
+    learner, rows = trained("multiclass", SMALL_NPT.changed(between_datapoints=False))
     for perturbed in PERTURBED:
         assert np.array_equal(
             NPTProbe(learner).predict_perturbed(rows, perturbed, 0),
             NPTProbe(learner).predict_perturbed(rows, INTACT, 0),
         )
-
-
-@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_knn_changes_much_and_a_linear_model_not_at_all(task: Task) -> None:
-    table = make_table(task, 400)
-    split = first_split(table)
-    truth = table.truth[split.test]
-    knn = fitted("knn", table, split, {"n_neighbors": [5], "weights": ["uniform", "distance"]})
-    name = "rmse" if task == "regression" else "accuracy"
-    scores = [
-        score(task, truth, StoredRowProbe(knn).predict_perturbed(split.test, d, 0))[name]
-        for d in (INTACT, SHUFFLED)
-    ]
-    assert np.array_equal(
-        StoredRowProbe(knn).predict_perturbed(split.test, INTACT, 0), knn.predict(split.test).values
-    )
-    if task == "regression":
-        constant = np.sqrt(((table.truth[split.train].mean() - truth) ** 2).mean())
-        assert scores[1] > 0.9 * constant > 1.5 * scores[0]
-    else:
-        assert scores[1] < scores[0] - 0.15
-    linear = fitted(
-        "linear", table, split, {"alpha": [1.0]} if task == "regression" else {"C": [1.0]}
-    )
-    for perturbed in PERTURBED:
-        assert np.array_equal(
-            Probe(linear).predict_perturbed(split.test, perturbed, 0),
-            linear.predict(split.test).values,
-        )
-
-
-def test_knn_with_few_rows_left_takes_them_all() -> None:
-    table = make_table("regression", 100)
-    split = first_split(table)
-    knn = fitted("knn", table, split, {"n_neighbors": [20], "weights": ["uniform"]})
-    row, last = split.test[:1], Perturbation("delete", 0.95)
-    with_query = layout(len(split.train) + 1, 6)
-    sources = last.sources(0, int(row[0]), with_query)
-    kept = split.train[sources[1:, 0] - 1]
-    assert 1 < len(kept) < 20
-    assert StoredRowProbe(knn).predict_perturbed(row, last, 0) == pytest.approx(
-        [table.truth[kept].mean()]
-    )
 
 
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,56 +143,25 @@ def test_default_draws_stay_as_they_are() -> None:
 @pytest.mark.parametrize("columns", ["all", "features", "target"])
 def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> None:
     n, d, target = 60, 4, 2
-    of_input = layout(n, d, target)
-    sources = Perturbation("shuffle", 1.0, columns, rows).sources(1, 4, of_input)
+    inputs = layout(n, d, target)
+    sources = Perturbation("shuffle", 1.0, columns, rows).sources(1, 4, inputs)
     assert (sources[0] == 0).all()
     others = np.arange(1, n)
     for j in range(d):
-        of_column = columns in ("all", "target" if j == target else "features")
+        has_column = columns in ("all", "target" if j == target else "features")
         before = []
         after = []
         for index, row in enumerate(others, start=1):
-            of_row = rows in ("all", PARTS[of_input.parts[row]])
-            if of_column and of_row:
+            has_row = rows in ("all", PARTS[inputs.parts[row]])
+            if has_column and has_row:
                 before.append(row)
                 after.append(sources[index, j])
             else:
                 assert sources[index, j] == row
         assert sorted(after) == before
-        assert bool(before) == of_column
-        if of_column:
+        assert bool(before) == has_column
+        if has_column:
             assert np.mean(np.array(before) != after) > 0.8
-
-
-def test_columns_alone_move_as_with_all_others() -> None:
-    of_input = layout(50, 4, target=3)
-    together = Perturbation("shuffle", 1.0).sources(1, 4, of_input)
-    target = Perturbation("shuffle", 1.0, columns="target").sources(1, 4, of_input)
-    features = Perturbation("shuffle", 1.0, columns="features").sources(1, 4, of_input)
-    assert np.array_equal(target[:, 3], together[:, 3])
-    assert np.array_equal(features[:, :3], together[:, :3])
-
-
-def test_every_draw_permutes_anew() -> None:
-    sources = []
-    for draw in range(3):
-        perturbation = Perturbation("shuffle", 1.0, draw=draw)
-        sources.append(perturbation.sources(1, 4, layout(50, 3)))
-    assert (sources[0] != sources[1]).mean() > 0.8
-    assert (sources[1] != sources[2]).mean() > 0.8
-
-
-def test_hidden_labels_change_exactly_nothing() -> None:
-    for rows in ("all", "train", "test"):
-        labels = Perturbation("shuffle", 1.0, columns="target", rows=rows)
-        hidden, test = trained("regression", SMALL_NPT.changed(target_mask=1.0))
-        clean = hidden.predict(test).values
-        unchanged = NPTProbe(hidden).predict_perturbed(test, labels, 0)
-        assert np.array_equal(unchanged, clean)
-        shown, test = trained("regression", SMALL_NPT.changed(target_mask=0.5))
-        clean = shown.predict(test).values
-        changed = NPTProbe(shown).predict_perturbed(test, labels, 0)
-        assert np.array_equal(changed, clean) == (rows == "test")
 
 
 def test_duplicates_belong_to_the_part_of_their_original() -> None:
@@ -268,28 +188,20 @@ def test_knn_depends_on_train_rows_alone() -> None:
     assert not np.array_equal(everything, clean)
 
 
-def test_deletion_of_some_cells_is_refused() -> None:
-    with pytest.raises(UserError, match="delete"):
-        Perturbation("delete", 0.5, columns="target")
+def test_doses_are_nested_and_drawn_by_row_seed_and_number() -> None:
+    def sources(kind: Any, share: float, seed: int = 1, row: int = 4, draw: int = 0) -> np.ndarray:
+        return Perturbation(kind, share, draw=draw).sources(seed, row, layout(50, 3))
 
-
-def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
-    few, many = (
-        Perturbation("delete", share).sources(1, 4, layout(50, 3))[:, 0] for share in (0.2, 0.8)
-    )
+    few, many = (sources("delete", share)[:, 0] for share in (0.2, 0.8))
     assert set(many) <= set(few)
-    assert len(few) == 50 - 10 and len(many) == 50 - 39
-    assert few[0] == many[0] == 0
-    perturbed = [
-        Perturbation("shuffle", share).sources(1, 4, layout(50, 3)) for share in (0.2, 0.8)
-    ]
-    at = [set(np.flatnonzero((one[1:] != np.arange(1, 50)[:, None]).any(1))) for one in perturbed]
-    assert at[0] <= at[1]
-    again = Perturbation("shuffle", 0.8)
-    assert np.array_equal(perturbed[1], again.sources(1, 4, layout(50, 3)))
-    assert not np.array_equal(perturbed[1], again.sources(1, 5, layout(50, 3)))
-    assert not np.array_equal(perturbed[1], again.sources(2, 4, layout(50, 3)))
-    assert len(Perturbation("delete", 0.999).sources(1, 4, layout(50, 3))) == 2
+    assert (few[0], len(few)) == (0, 50 - 10)
+    assert (many[0], len(many)) == (0, 50 - 39)
+    assert len(sources("delete", 0.999)) == 2
+    changed = sources("shuffle", 0.8)[1:] != np.arange(1, 50)[:, None]
+    changed_by_less = sources("shuffle", 0.2)[1:] != np.arange(1, 50)[:, None]
+    assert not (changed_by_less & ~changed.any(1, keepdims=True)).any()
+    for other in ({"row": 5}, {"seed": 2}, {"draw": 1}):
+        assert (sources("shuffle", 0.8, **other) != sources("shuffle", 0.8)).mean() > 0.5
 
 
 @pytest.mark.parametrize(
@@ -298,3 +210,5 @@ def test_doses_are_nested_and_drawn_by_row_and_seed() -> None:
 def test_what_is_no_disturbance_is_refused(kind: Any, share: float) -> None:
     with pytest.raises(UserError, match=r"outside 0 to|allowed: shuffle, delete"):
         Perturbation(kind, share)
+    with pytest.raises(UserError, match="delete"):
+        Perturbation("delete", 0.5, columns="target")

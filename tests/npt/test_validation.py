@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field, field_validator
@@ -13,8 +12,6 @@ from npt.validation import Strict, validated
 
 
 class Inner(Strict):
-    renamed: ClassVar[Mapping[str, str]] = {"size": "width"}
-
     width: Annotated[int, Field(ge=1)] = 1
 
 
@@ -52,7 +49,6 @@ class Outer(Strict):
         ({"name": "a", "task": "binar"}, "top.task: 'binar' is unknown; did you mean 'binary'?"),
         ({"nam": "a"}, "top: 'nam' is unknown; did you mean 'name'?"),
         ({"name": "a", "inner": {"wdth": 1}}, "top.inner: 'wdth' is unknown; did you mean 'width'"),
-        ({"name": "a", "inner": {"size": 1}}, "top.inner: 'size' is unknown; its name is 'width'"),
         ({"name": "a", "by_name": {"x": {"w": 1}}}, "top.by_name.x: 'w' is unknown"),
         ({"name": "a", "by_name": {"X": {}}}, "top.by_name: 'X' "),
     ],
@@ -62,9 +58,3 @@ def test_error_is_one_line_with_the_key(values: dict[str, Any], message: str) ->
         validated(Outer, values, "top")
     assert str(error.value).startswith(message), str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_key_at_the_top_has_no_prefix() -> None:
-    with pytest.raises(UserError) as error:
-        validated(Outer, {}, "")
-    assert str(error.value) == "name: missing"

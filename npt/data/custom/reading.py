@@ -77,11 +77,15 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
             kind = _kind(dataset, name)
             series, words[name] = typed(series, name, kind, form)
             if name == dataset.group:
-                groups = _groups(series, name)
+                _require_known(series, f"group: {name!r}")
+                groups, _ = pd.factorize(series)
                 continue
             feature = Feature.from_series(series, name)
             if name == dataset.time:
-                times = _times(feature, series)
+                _require_known(series, f"time: {name!r}")
+                if feature.kind == "category":
+                    raise UserError(f"time: {name!r} is not a number or a date in every row")
+                times = feature.cells(series).astype(np.float64)
                 continue
             assert kind != "number" or not feature.levels
             features.append(feature)
@@ -178,21 +182,9 @@ def _kind(dataset: CustomDataset, name: str) -> FeatureKind | None:
     return "number" if name in dataset.continuous else None
 
 
-def _groups(series: pd.Series, name: str) -> np.ndarray:
-    codes, _ = pd.factorize(series)
-    missing = codes < 0
+def _require_known(series: pd.Series, where: str) -> None:
+    missing = series.isna().to_numpy()
     if missing.any():
-        first = missing.argmax() + 1
-        raise UserError(f"group: {name!r} is missing in {missing.sum()} rows, first in row {first}")
-    return codes
-
-
-def _times(feature: Feature, series: pd.Series) -> np.ndarray:
-    """Numbers (N,) that order the rows in time."""
-    if feature.kind == "category":
-        raise UserError(f"time: {feature.name!r} is not a number or a date in every row")
-    times = feature.cells(series).astype(np.float64)
-    missing = np.isnan(times)
-    if missing.any():
-        raise UserError(f"time: {feature.name!r} is missing, first in row {missing.argmax() + 1}")
-    return times
+        raise UserError(
+            f"{where} is missing in {missing.sum()} rows, first in row {missing.argmax() + 1}"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,12 +15,10 @@ from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
 from npt.compact.learner import METHOD, CompactLearner
 from npt.compact.model import CompactNPT
-from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import CompactTraining, build_model
 from npt.interface import Resources
-from npt.perturbation import Perturbation
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split, make_table
 
@@ -84,32 +82,20 @@ def consecutive(train: int, validation: int, test: int) -> Split:
     return Split(0, rows[:train], rows[train : train + validation], rows[train + validation :])
 
 
-@dataclass(frozen=True)
-class Started:
-    """A training before its first update."""
-
-    model: CompactNPT
-    data: TrainingRows
-    encoder: Encoder
-    training: CompactTraining
-
-
 def started(
     settings: CompactSettings = TINY,
     table: Table | None = None,
     split: Split | None = None,
-    weights: np.ndarray | None = None,
     stop_at: Sequence[int] | None = None,
-) -> Started:
+) -> CompactTraining:
     """A training from initial weights."""
     table = table or mixed_table()
     split = split or first_split(table)
     blind = table.blind(split.test)
     encoder = Encoder.from_table(blind, split, settings)
     model = build_model(encoder, settings, SEED, CPU)
-    data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU, weights)
-    training = CompactTraining(model, data, settings, SEED, stop_at)
-    return Started(model, data, encoder, training)
+    data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU)
+    return CompactTraining(model, data, settings, SEED, stop_at)
 
 
 def fitted(
@@ -138,14 +124,6 @@ def small_compact(task: Task, **changes: Any) -> tuple[TrainedCompactNPT, Table,
     return replace(trained), table, split  # without what was computed with the former weights
 
 
-def context_sources(
-    trained: TrainedCompactNPT, perturbation: Perturbation, seed: int, row: int
-) -> np.ndarray:
-    """Where each cell of a perturbed context comes from (m, d), as indices of the context."""
-    (group,) = CompactProbe(trained).query_groups(np.array([row]))
-    return perturbation.sources(seed, row, group.layout(0))[1:] - 1
-
-
 def randomised(model: CompactNPT, seed: int = 0) -> CompactNPT:
     """The model in double precision and evaluation mode, with larger random weights."""
     generator = torch.Generator().manual_seed(seed)
@@ -164,10 +142,3 @@ def weights_of(model: CompactNPT) -> list[Tensor]:
 def same_bits(one: list[Tensor], other: list[Tensor]) -> bool:
     """Whether all tensors are equal."""
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-def changed_label(labels: Tensor, row: int) -> Tensor:
-    """Labels (n, C) of which one is another."""
-    labels = labels.clone()
-    labels[row] = labels[row].flip(0) + 1.0
-    return labels

@@ -114,24 +114,17 @@ def test_datapoint_attention_equals_the_reference(similarity: str, labels_of_oth
     assert torch.allclose(block(rows, *block.context(others, labels)), expected, atol=1e-12)
 
 
-@SIMILARITIES
 @torch.no_grad()
-def test_reported_attention_is_that_of_the_block(similarity: str) -> None:
-    model = randomised(started(SETTINGS.changed(similarity=similarity)).model)
-    encoded = randoms(MEMBERS, ROWS + CONTEXT, WIDTH)
-    rows, others = encoded.split([ROWS, CONTEXT], 1)
-    context = model.context(others, randoms(CONTEXT, 1, seed=2))
-    reported = model.attention_weights(rows, context)
-    assert len(reported) == 2
+def test_reported_attention_is_that_of_each_block() -> None:
+    model = randomised(started(SETTINGS).model)
+    rows = randoms(MEMBERS, ROWS, WIDTH)
+    others = randoms(MEMBERS, CONTEXT, WIDTH, seed=1)
+    labels = randoms(CONTEXT, 1, seed=2)
+    reported = model.attention_weights(rows, model.context(others, labels))
     for block, weights in zip(model.between_datapoints, reported, strict=True):
-        for member in range(MEMBERS):
-            for head in range(HEADS):
-                for i in range(ROWS):
-                    expected = reference_weights(
-                        block, member, head, rows[member, i], others[member], similarity
-                    )
-                    assert torch.allclose(weights[member, head, i], expected, atol=1e-12)
-        rows = block(rows, *block.context(others, randoms(CONTEXT, 1, seed=2)))
+        keys, values = block.context(others, labels)
+        assert torch.equal(weights, block.weights(rows, keys))
+        rows = block(rows, keys, values)
 
 
 @torch.no_grad()
@@ -159,35 +152,23 @@ def test_attribute_attention_equals_the_reference() -> None:
     assert torch.allclose(block(tokens), expected, atol=1e-12)
 
 
-BLINDS = [("between_datapoints", False), ("between_attributes", False), ("labels_of_others", False)]
-
-
 def outputs_of(model: CompactNPT, settings: CompactSettings) -> tuple[Tensor, Tensor]:
     """Outputs in leave-one-out, and the labels that they were computed from."""
     data = started(settings).data
-    features = data.features.to(CPU, torch.float64)
-    labels = data.labels.double().requires_grad_()
+    features = data.train.features.to(CPU, torch.float64)
+    labels = data.train.labels.double().requires_grad_()
     own = torch.eye(len(labels), dtype=torch.bool)
     return model.leave_one_out(features, labels, None, own), labels
 
 
-@pytest.mark.parametrize(("name", "value"), BLINDS)
-def test_blind_twins_are_blind(name: str, value: bool) -> None:
-    settings = SETTINGS.changed(**{name: value})
+@pytest.mark.parametrize("name", ["between_datapoints", "between_attributes", "labels_of_others"])
+def test_blind_twins_are_blind(name: str) -> None:
+    settings = SETTINGS.changed(**{name: False})
     model = randomised(started(settings).model)
     outputs, labels = outputs_of(model, settings)
     (gradient,) = torch.autograd.grad(outputs.sum(), labels, allow_unused=True)
     reads_labels = gradient is not None and bool(gradient.abs().sum() > 0)
     assert reads_labels == (name == "between_attributes")
-
-
-@torch.no_grad()
-def test_rows_without_attention_are_predicted_alone() -> None:
-    model = randomised(started(SETTINGS.changed(between_datapoints=False)).model)
-    rows = randoms(MEMBERS, ROWS, WIDTH)
-    one = model.predict(rows, model.context(randoms(MEMBERS, 4, WIDTH, seed=1), randoms(4, 1)))
-    two = model.predict(rows, model.context(randoms(MEMBERS, 9, WIDTH, seed=2), randoms(9, 1)))
-    assert torch.equal(one, two)
 
 
 def test_attributes_without_attention_are_independent() -> None:

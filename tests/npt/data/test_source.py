@@ -26,25 +26,18 @@ SHA = hashlib.sha256(CONTENT).hexdigest()
 PACKED = gzip.compress(CONTENT, mtime=0)
 
 
-def tarred(*members: tuple[str, bytes | str]) -> bytes:
-    """A .tar.gz of files with their content, or links to a name."""
+def tarred(*members: str) -> bytes:
+    """A .tar.gz of files with the same content."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
-        for name, content in members:
+        for name in members:
             info = tarfile.TarInfo(name)
-            if isinstance(content, str):
-                info.type = tarfile.SYMTYPE
-                info.linkname = content
-                archive.addfile(info)
-            else:
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
+            info.size = len(CONTENT)
+            archive.addfile(info, io.BytesIO(CONTENT))
     return gzip.compress(packed.getvalue(), mtime=0)
 
 
-ARCHIVE = tarred(("../../evil.csv", b"evil"), ("toy/file.csv", CONTENT))
-
-
+ARCHIVE = tarred("../../evil.csv", "toy/file.csv")
 FILES = {
     "/file.csv": CONTENT,
     "/file.csv.gz": PACKED,
@@ -120,25 +113,13 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in files if path.suffix != ".lock")
 
 
-def beginning(folder: Path, content: bytes) -> None:
-    """The beginning of a download, as a killed process leaves it."""
-    part = folder / "toy" / ".file.csv.part"
-    part.parent.mkdir(parents=True)
-    part.write_bytes(content)
-
-
 @pytest.mark.parametrize("name", ["file.csv", "file.csv.gz"])
 def test_a_download_is_checked_unpacked_and_kept(name: str, address: str, tmp_path: Path) -> None:
-    toy = from_urls(f"{address}/{name}")
+    toy = from_urls(f"{address}/gone.csv", f"{address}/{name}")
     assert content_of(acquire(toy, tmp_path)) == CONTENT
     assert acquire(toy, tmp_path).origins == {"file.csv": "download"}
-    assert Server.served == [f"/{name}"]
+    assert Server.served == ["/gone.csv", f"/{name}"]
     assert leftovers(tmp_path) == ["file.csv"]
-
-
-def test_the_next_address_is_tried(address: str, tmp_path: Path) -> None:
-    acquired = acquire(from_urls(f"{address}/gone.csv", f"{address}/file.csv"), tmp_path)
-    assert acquired.origins["file.csv"].endswith("/file.csv")
 
 
 def test_wrong_content_is_refused_and_deleted(address: str, tmp_path: Path) -> None:
@@ -166,16 +147,14 @@ def test_a_later_process_resumes_a_download(
     assert leftovers(tmp_path) == ["file.csv"]
 
 
-def test_a_server_without_ranges_sends_everything(address: str, tmp_path: Path) -> None:
-    beginning(tmp_path, b"something else")
-    assert content_of(acquire(from_urls(f"{address}/file.csv"), tmp_path)) == CONTENT
-
-
 def test_a_wrong_beginning_is_deleted(address: str, tmp_path: Path) -> None:
-    beginning(tmp_path, b"x" * 6000)
+    part = tmp_path / "toy" / ".file.csv.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"x" * 6000)
     with pytest.raises(UserError, match="sha256"):
         acquire(from_urls(f"{address}/broken.csv"), tmp_path)
     assert leftovers(tmp_path) == []
+    part.write_bytes(b"x" * 6000)  # a server without ranges sends everything
     assert content_of(acquire(from_urls(f"{address}/file.csv"), tmp_path)) == CONTENT
 
 
@@ -205,38 +184,30 @@ def test_a_member_of_an_archive(
 
 
 def test_a_gzipped_copy_in_the_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
+    with pytest.raises(UserError, match=MIRROR):
+        acquire(from_urls(), tmp_path)
     (tmp_path / "mirror/toy").mkdir(parents=True)
     (tmp_path / "mirror/toy/file.csv.gz").write_bytes(PACKED)
-    monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
     assert content_of(acquire(from_urls(), tmp_path / "here")) == CONTENT
 
 
 @pytest.mark.parametrize(
     ("member", "content"),
     [
-        ("toy/file.csv", tarred(("toy/file.csv", "/etc/passwd"))),
-        ("toy/file.csv", tarred(("toy/file.csv", "../../../etc/passwd"))),
-        ("toy/file.csv", tarred(("other.csv", CONTENT))),
-        ("toy/file.csv", tarred(("toy/file.csv", bytes(10_000_000)))),
+        ("toy/file.csv", tarred("other.csv")),
         ("toy/file.csv", ARCHIVE[:100]),
         ("toy/file.csv", b"not an archive"),
-        ("toy/file.csv", b""),
-        ("", gzip.compress(bytes(10_000_000))),
         ("", PACKED[:50]),
         ("", b"plain"),
         ("", PACKED[:-4] + b"abcd"),
     ],
 )
-def test_hostile_archives_are_refused(member: str, content: bytes, tmp_path: Path) -> None:
-    folder = tmp_path / "a" / "b" / "c"
-    folder.mkdir(parents=True)
-    packed = folder / "packed.gz"
+def test_damaged_archives_are_named(member: str, content: bytes, tmp_path: Path) -> None:
+    packed = tmp_path / "packed.gz"
     packed.write_bytes(content)
-    target = folder / "out"
     with pytest.raises(UserError, match=r"packed\.gz"):
-        unpack(packed, member, target, 10_000)
-    assert set(leftovers(tmp_path)) <= {"out", "packed.gz"}
-    assert not target.exists() or target.stat().st_size <= 10_000
+        unpack(packed, member, tmp_path / "out")
 
 
 def test_the_mirror_comes_first_and_is_not_changed(
@@ -253,17 +224,6 @@ def test_the_mirror_comes_first_and_is_not_changed(
     with pytest.raises(UserError, match="sha256"):
         acquire(toy, tmp_path / "downloads")
     assert (mirror / "file.csv").exists()
-
-
-def test_a_mirror_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(MIRROR, str(tmp_path / "nowhere"))
-    with pytest.raises(UserError, match=MIRROR):
-        acquire(from_urls(), tmp_path)
-
-
-def test_a_file_of_an_installed_package(tmp_path: Path) -> None:
-    acquired = acquire(datasets()["wine"], tmp_path)
-    assert acquired.origins["wine_data.csv"].startswith("scikit-learn ")
 
 
 def test_an_available_reading_is_preferred(address: str, tmp_path: Path) -> None:

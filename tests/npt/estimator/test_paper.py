@@ -7,17 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from npt.estimator import NPTClassifier
 from tests.npt.estimator.small import PAPER, paper_classifier, table
 
 ROUNDING = 1e-5
-BATCHES: list[dict[str, Any]] = [
-    {},
-    {"batch_rows": 20},
-    {"batch_rows": 27, "class_balanced": True},
-]
 
 
 def new_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -34,7 +28,7 @@ def fitted(**changes: Any) -> tuple[NPTClassifier, pd.DataFrame]:
     return paper_classifier(**changes).fit(frame, target), new_rows(frame)
 
 
-@pytest.mark.parametrize("changes", BATCHES, ids=["whole", "batches", "balanced"])
+@pytest.mark.parametrize("changes", [{}, {"batch_rows": 27, "class_balanced": True}])
 def test_rows_predicted_alone_equal_one_row_a_call(changes: dict[str, Any]) -> None:
     model, new = fitted(settings={**PAPER["settings"], **changes}, predict_together=False)
     alone = model.predict_proba(new)
@@ -59,12 +53,10 @@ def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:
         model.predict(new)
 
 
-def test_arguments_of_the_other_architecture_are_refused() -> None:
+def test_weights_of_rows_are_refused() -> None:
     frame, target = table("multiclass", 30)
     with pytest.raises(ValueError, match="sample_weight"):
         paper_classifier().fit(frame, target, sample_weight=np.arange(30))
-    with pytest.raises(ValueError, match="predict_together"):
-        clone(paper_classifier(max_updates=2)).set_params(predict_together=0).fit(frame, target)
 
 
 def test_given_validation_rows_select_the_weights() -> None:

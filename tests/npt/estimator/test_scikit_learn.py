@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npt.estimator import NPTClassifier, NPTRegressor
@@ -39,20 +37,6 @@ def test_scikit_learn_accepts_the_solved_npt(
 ) -> None:
     """Without exception: a row of weight 2 is a row that stands twice."""
     check(estimator)
-
-
-def test_classifier_learns_iris_in_cross_validation() -> None:
-    features, target = load_iris(return_X_y=True)
-    names = np.array(["setosa", "versicolor", "virginica"])[target]
-    assert cross_val_score(classifier(max_updates=50), features, names, cv=3).mean() > 0.9
-
-
-def test_grid_search_sets_hyperparameters_by_name() -> None:
-    frame, target = table("regression")
-    search = GridSearchCV(regressor(), {"width": np.array([4, 8])}, cv=2).fit(frame, target)
-    best = search.best_estimator_
-    assert best.model_.trained.settings.width == search.best_params_["width"]
-    assert len(search.cv_results_["params"]) == 2
 
 
 def test_random_state_may_be_a_generator_or_none() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from npt.estimator import NPTClassifier, NPTRegressor
+from npt.estimator import NPTRegressor
 from npt.estimator.solved_model import SolvedModel
 from tests.npt.estimator.small import SOLVED, regressor, table
 
@@ -16,9 +16,9 @@ def test_an_explanation_is_the_prediction() -> None:
     explanation = model.explain(frame[:7], rows=3)
     labels = np.asarray(target)[explanation.context]
     assert explanation.attention @ labels == pytest.approx(model.predict(frame[:7]))
-    assert explanation.rows.shape == (7, 3)
-    assert (explanation.without_each != explanation.scores[:, None]).all()
-    assert explanation.without_each[:, 0] != pytest.approx(explanation.without_all)
+    lines = explanation.frame
+    assert (lines["without_row"] != lines["score"]).all()
+    assert not np.allclose(lines["without_row"], lines["without_all_rows"])
 
 
 def test_equal_rows_are_left_out_together() -> None:
@@ -27,16 +27,8 @@ def test_equal_rows_are_left_out_together() -> None:
     model = NPTRegressor(**SOLVED).fit(frame.iloc[twice], target.iloc[twice])
     explanation = model.explain(frame[3:4], rows=40)
     assert sorted(explanation.context) == list(range(20))
-    assert explanation.rows.shape == (1, 19)
-    assert np.isfinite(explanation.without_all).all()
-
-
-def test_an_explanation_of_classes_names_them() -> None:
-    frame, target = table("multiclass")
-    model = NPTClassifier(**SOLVED).fit(frame, target)
-    explanation = model.explain(frame[:4])
-    assert set(explanation.targets.ravel()) <= set(model.classes_)
-    assert explanation.scores == pytest.approx(model.predict_proba(frame[:4]).max(1))
+    assert len(explanation.frame) == 19
+    assert np.isfinite(explanation.frame["without_all_rows"]).all()
 
 
 def test_rows_of_the_validation_are_in_the_context() -> None:
@@ -46,21 +38,11 @@ def test_rows_of_the_validation_are_in_the_context() -> None:
     assert np.array_equal(model.predict(frame), whole.predict(frame))
 
 
-def test_what_it_has_not_is_refused() -> None:
-    frame, target = table("regression")
-    with pytest.raises(ValueError, match="width: not a hyper-parameter"):
-        NPTRegressor(**SOLVED, width=8).fit(frame, target)
-    with pytest.raises(ValueError, match="predict_together: True"):
-        NPTRegressor(**SOLVED, predict_together=True).fit(frame, target)
-
-
 def test_refit_has_no_effect() -> None:
     frame, target = table("regression", 20)
     model = NPTRegressor(**SOLVED).fit(frame, target)
-    for architecture in ("solved", "auto"):
-        changes = {**SOLVED, "architecture": architecture, "refit": True}
-        refitted = NPTRegressor(**changes).fit(frame, target)
-        assert np.array_equal(refitted.predict(frame), model.predict(frame))
+    refitted = NPTRegressor(**SOLVED, refit=True).fit(frame, target)
+    assert np.array_equal(refitted.predict(frame), model.predict(frame))
 
 
 def test_intervals_hold_the_targets_of_new_rows() -> None:
@@ -79,12 +61,12 @@ def test_intervals_hold_the_targets_of_new_rows() -> None:
 def test_quantiles_are_of_predictions_without_each_row() -> None:
     frame, target = table("regression", 20)
     model = NPTRegressor(**SOLVED).fit(frame, target)
-    explanation = model.explain(frame[:1], rows=19)
+    lines = model.explain(frame[:1], rows=19).frame
     assert isinstance(model.model_, SolvedModel)
     residuals = (
         np.asarray(target) - model.model_.trained.left_out()[model.model_.trained.context.groups]
     )
-    possible = explanation.without_each[0] + residuals[explanation.rows[0]]
+    possible = lines["without_row"] + residuals[lines["fitted_row"]]
     median = model.predict_quantiles(frame[:1], 0.5)
     assert np.min(possible) < median < np.max(possible)
     assert np.isin(np.round(median, 9), np.round(possible, 9)).all()
@@ -101,24 +83,18 @@ def test_the_quantiles_of_a_weight_of_two_are_those_of_a_row_that_stands_twice()
 
 
 def test_levels_and_architectures_without_quantiles_are_refused() -> None:
-    frame, target = table("regression", 20)
-    model = NPTRegressor(**SOLVED).fit(frame, target)
-    with pytest.raises(ValueError, match="quantiles"):
-        model.predict_quantiles(frame, [0.5, 1.5])
-    with pytest.raises(ValueError, match="coverage: 90; allowed"):
-        model.predict_interval(frame, 90)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="only the architecture solved"):
-        regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
-
-
-def test_levels_beyond_the_fitted_rows_are_refused() -> None:
     frame, target = table("regression", 18)
     model = NPTRegressor(**SOLVED).fit(frame, target)
+    for levels in ([0.5, 1.5], []):
+        with pytest.raises(ValueError, match="quantiles"):
+            model.predict_quantiles(frame, levels)
+    with pytest.raises(ValueError, match="coverage: 90; allowed"):
+        model.predict_interval(frame, 90)
     with pytest.raises(ValueError, match=r"quantiles: 0.05 needs .* weight of 19, found 18"):
         model.predict_interval(frame, 0.9)
     assert np.isfinite(model.predict_interval(frame, 0.8)).all()
-    with pytest.raises(ValueError, match="quantiles"):
-        model.predict_quantiles(frame, [])
+    with pytest.raises(ValueError, match="only the architecture solved"):
+        regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
 
 
 def test_weights_too_far_apart_are_named() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from npt.table import PARTS, Split
-from tests.npt.data.custom.tables import frame, kinds, prepare, write
+from tests.npt.data.custom.tables import frame, prepare, write
 
 
 def require_partition(split: Split, rows: int) -> None:
@@ -25,8 +25,7 @@ def values_by_part(values: pd.Series, split: Split) -> list[set[object]]:
 
 def folds_by(data: pd.DataFrame, folder: Path, **changes: Any) -> list[Split]:
     """Five folds of a frame by a group or a time."""
-    path = write(folder, data)
-    _, folds = prepare(path, folds=5, **changes)
+    _, folds = prepare(write(folder, data), folds=5, **changes)
     return list(folds.values())
 
 
@@ -34,18 +33,15 @@ def folds_by(data: pd.DataFrame, folder: Path, **changes: Any) -> list[Split]:
     ("target", "task"), [("price", "regression"), ("colour", "classification")]
 )
 def test_rows_of_a_group_stay_together(target: str, task: str, tmp_path: Path) -> None:
-    data = frame(120)
-    data["person"] = [f"p{i % 17}" for i in range(120)]
-    path = write(tmp_path, data)
-    custom, folds = prepare(path, target=target, task=task, group="person", folds=5)
-    assert "person" not in kinds(custom.table)
-    for split in folds.values():
+    data = frame(120).assign(person=[f"p{i % 17}" for i in range(120)])
+    folds = folds_by(data, tmp_path, target=target, task=task, group="person")
+    for split in folds:
         require_partition(split, 120)
         train, validation, test = values_by_part(data["person"], split)
         assert not train & validation
         assert not train & test
         assert not validation & test
-    tested = np.concatenate([split.test for split in folds.values()])
+    tested = np.concatenate([split.test for split in folds])
     assert sorted(tested) == list(range(120))
 
 
@@ -80,14 +76,6 @@ def test_rows_of_one_time_stay_together(tmp_path: Path) -> None:
     assert train == {2000, 2001}
     assert validation == {2002}
     assert test == {2003}
-
-
-def test_the_last_rows_as_the_only_test_set(tmp_path: Path) -> None:
-    path = write(tmp_path, frame(100))
-    _, folds = prepare(path, test_rows=30, validation_share=0.1)
-    (split,) = folds.values()
-    assert split.test.tolist() == list(range(70, 100))
-    assert len(split.validation) == 7
 
 
 @pytest.mark.parametrize("counts", [[50, 6, 2, 2], [2] * 10])

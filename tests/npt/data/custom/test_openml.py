@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 from urllib.error import URLError
 
 import numpy as np
@@ -79,49 +76,37 @@ SPLITS = """@RELATION splits
 """
 
 
-class Server(BaseHTTPRequestHandler):
-    """Answers in the form of OpenML, of a task with two repetitions of two folds."""
-
-    def do_GET(self) -> None:
-        host, port = self.server.server_address[:2]
-        if self.path == "/api/v1/json/task/5":
-            procedure = {"data_splits_url": f"http://{host}:{port}/splits.arff"}
-            data = {"data_set_id": "7", "target_feature": "price"}
-            inputs = [
-                {"name": "source_data", "data_set": data},
-                {"name": "estimation_procedure", "estimation_procedure": procedure},
-            ]
-            facts = {"task_id": "5", "task_type_id": "2", "task_type": "Supervised Regression"}
-            content = json.dumps({"task": {**facts, "input": inputs}})
-        else:
-            lines = []
-            for repeat, fold, row in itertools.product(range(2), range(2), range(8)):
-                part = "TEST" if (row // (1 + repeat)) % 2 == fold else "TRAIN"
-                lines.append(f"{part},{row},{repeat},{fold}")
-            content = SPLITS + "\n".join(lines)
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content.encode())
-
-    def log_message(self, *_: Any) -> None:
-        pass
+def answer(address: str) -> str:
+    """What OpenML has at an address, of a task with two repetitions of two folds."""
+    if address == "https://www.openml.org/api/v1/json/task/5":
+        data = {"data_set_id": "7", "target_feature": "price"}
+        procedure = {"data_splits_url": "splits.arff"}
+        inputs = [
+            {"name": "source_data", "data_set": data},
+            {"name": "estimation_procedure", "estimation_procedure": procedure},
+        ]
+        facts = {"task_id": "5", "task_type_id": "2", "task_type": "Supervised Regression"}
+        return json.dumps({"task": {**facts, "input": inputs}})
+    assert address == "splits.arff"
+    lines = []
+    for repeat, fold, row in itertools.product(range(2), range(2), range(8)):
+        part = "TEST" if (row // (1 + repeat)) % 2 == fold else "TRAIN"
+        lines.append(f"{part},{row},{repeat},{fold}")
+    return SPLITS + "\n".join(lines)
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A local server of the task, and a dataset of eight rows in the place of OpenML's."""
+def server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task, and a dataset of eight rows, in the place of OpenML's."""
     rows = pd.DataFrame({"size": np.arange(8.0) ** 2 % 5, "price": np.arange(8.0)})
     content = Content(list(rows), pa.Table.from_pandas(rows), "0")
     monkeypatch.setattr("npt.data.custom.reading.read_openml", lambda *_: content)
-    with HTTPServer(("127.0.0.1", 0), Server) as running:
-        address = f"http://127.0.0.1:{running.server_port}"
-        monkeypatch.setattr("npt.data.custom.openml_task.SERVER", address)
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield
-        running.shutdown()
-        thread.join()
+
+    def download(address: str, stream: IO[bytes]) -> bool:
+        stream.write(answer(address).encode())
+        return True
+
+    monkeypatch.setattr("npt.data.custom.openml_task.download", download)
 
 
 def task(**changes: Any) -> CustomDataset:
@@ -144,7 +129,7 @@ def test_folds_of_a_task_are_its_own(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("server")
 def test_kept_task_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = read_custom(task(), tmp_path)
-    monkeypatch.setattr("npt.data.custom.openml_task.SERVER", "http://127.0.0.1:1")
+    monkeypatch.setattr("npt.data.custom.openml_task.download", lambda *_: False)
     again = read_custom(task(), tmp_path)
     assert str(again.pairs) == str(first.pairs)
 
