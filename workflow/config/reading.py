@@ -72,18 +72,6 @@ def parse(path: Path) -> Mapping[str, Any]:
     return raw
 
 
-def parse_value(text: str) -> Any:
-    """A value of the command line.
-
-    Raises:
-        UserError: It is not YAML.
-    """
-    try:
-        return yaml.load(text, _Loader)
-    except yaml.YAMLError:
-        raise UserError(f"{text!r} is not YAML") from None
-
-
 class _Loader(yaml.SafeLoader):
     """YAML's safe loader, except that duplicate keys are errors, and numbers those of JSON.
 

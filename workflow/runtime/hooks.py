@@ -12,14 +12,12 @@ from typing import Any
 from npt.data.custom.file import file_at
 from npt.data.source import sha256_of
 from npt.errors import UserError
-from workflow.config.models import Config
-from workflow.config.reading import parse, parse_value, read
+from workflow.config.reading import parse, read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.runtime import step_server
 from workflow.runtime.folder_lock import claim
-from workflow.runtime.terminal import install, print_address
 
 DEFAULT = Path("config.yaml")
 # Options with which Snakemake runs nothing, so that one can look at a folder in use.
@@ -54,22 +52,16 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
 
 
 def _read(config: dict[str, Any], snakemake: Any) -> None:
-    """Put files and changes of the command line into `config`, as `parse` reads them.
+    """Put files and changes of the command line into `config`.
 
-    Snakemake has read them too, but takes `0_2` for the number 2, and the last of equal keys.
+    Snakemake has read the files too, but takes the last of equal keys, and `5e-4` for text.
     """
     from snakemake.utils import update_config
 
-    files = snakemake.overwrite_configfiles
+    files = [Path(file) for file in snakemake.overwrite_configfiles]
     content = {} if files else dict(parse(DEFAULT))
-    update_config(content, config)
-    for file in map(Path, files):
-        if file.suffix != ".json":
-            update_config(content, parse(file))
-    for argument in sys.argv:
-        key, equals, value = argument.partition("=")
-        if equals and key in Config.model_fields:
-            update_config(content, {key: parse_value(value)})
+    for changes in (config, *map(parse, files), snakemake.config_settings.config):
+        update_config(content, changes)
     config |= content
 
 
@@ -93,9 +85,9 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
 def finished() -> None:
     """Print what the report says first, and its address."""
     log = Path(paths.log("report", "report"))
-    if Path(paths.REPORT).exists() and log.exists():
-        print(f"\n{log.read_text(errors='replace')}", end="")
-    print_address()
+    report = Path(paths.REPORT)
+    if report.exists() and log.exists():
+        print(f"\n{log.read_text(errors='replace')}report: {report.resolve().as_uri()}", flush=True)
 
 
 def failed(logs: Iterable[str]) -> None:
@@ -119,7 +111,6 @@ def _begin(plan: Plan, snakemake: Any) -> None:
             kept.keep(plan)
     for note in _notes_of_equal_files(plan):
         print(f"note: {note}", file=sys.stderr)
-    install(snakemake)
 
 
 def _notes_of_equal_files(plan: Plan) -> Iterator[str]:

@@ -214,7 +214,6 @@ def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> No
         ("0-2", (0, 1, 2)),
         (3, (3,)),
         ([2, 0], (0, 2)),
-        ("0-1_4", (0, 1, 4)),
         ("5,1", (1, 5)),
         (0, (0,)),
     ],
