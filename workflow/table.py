@@ -227,7 +227,8 @@ class Benchmark:
             UserError: It failed.
         """
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
-        command += ["--workflow-profile", "none", "--rerun-incomplete", "--scheduler", "greedy"]
+        command += ["--workflow-profile", "none", "--nolock", "--rerun-incomplete"]
+        command += ["--scheduler", "greedy"]
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
         command += ["--cores", str(self.cores), *targets]
         with (self.output / LOG).open("ab") as log:
