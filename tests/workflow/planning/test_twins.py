@@ -91,8 +91,7 @@ def test_twin_with_impossible_settings_is_named() -> None:
 
 def test_base_alone_is_probed() -> None:
     made = plan()
-    study = made.studies["benefit"]
-    probed = {run.stem for run in made.probed_runs_of(study)}
+    probed = {stem for stem, run in made.runs.items() if made.probes_of(run)}
     assert probed == {"yacht/npt/base/seed_0/folds_0", "yacht/knn/base/seed_0/folds_0"}
     jobs = Jobs(made)
     files = jobs.study_files(Wildcards(study="benefit"))

@@ -131,8 +131,8 @@ def test_rows_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_probes_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = plan()
-    for run in planned.probed_runs_of(planned.studies["corruption"]):
-        finish_probe(planned, "corruption", run.stem)
+    for stem in planned.studies["corruption"].runs:
+        finish_probe(planned, "corruption", stem)
     collect(planned, "corruption")
     monkeypatch.setitem(kinds(), "corruption", replace(kinds()["corruption"], version=2))
     assert "revision: " in refusal(planned, "corruption")
