@@ -250,11 +250,9 @@ def answers(benchmark: Benchmark) -> Iterator[str]:
     """Question, answer and first table of each study, and what has no result."""
     config = read_file(benchmark.config)
     studies = {}
-    kind_names = {}
-    for name, study in config.studies.items():
+    for name in config.studies:
         studies[name] = read_study(benchmark.output / paths.collected(name))
-        kind_names[name] = study.kind
-    for study in reported_studies(studies, kind_names, config.scoring):
+    for study in reported_studies(studies, config.studies, config.scoring):
         yield ""
         yield study.question
         if study.answer:

@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npt.metrics import PAPER_METRICS
 from tests.rows import prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
 from workflow import studies
+from workflow.config.models import StudyConfig
 from workflow.config.reading import read_file
-from workflow.config.scoring import Scoring
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import extent, render
 from workflow.report.provenance import failures, run_line, version_lines
@@ -77,14 +76,15 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKi
 
 
 def page(
-    frames: dict[str, pd.DataFrame], kind_names: dict[str, str], results: Path, note: str = ""
+    frames: dict[str, pd.DataFrame], blocks: dict[str, StudyConfig], results: Path, note: str = ""
 ) -> str:
-    """The report of studies whose figures are drawn first."""
-    (results / "figures").mkdir(parents=True)
-    for name, frame in frames.items():
-        kind = kinds()[kind_names[name]]
-        write_figures(name, kind, frame, SCORING, results / "figures")
-    reported = reported_studies(frames, kind_names, SCORING)
+    """The report of studies whose figures are empty."""
+    reported = reported_studies(frames, blocks, SCORING)
+    for study in reported:
+        for figure in study.page_figures:
+            path = results / f"figures/{study.name}/{figure}.svg"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('<svg viewBox="0 0 1 1"></svg>')
     return render(reported, SCORING, "toy", results, [prepared()], note)
 
 
@@ -103,7 +103,8 @@ def test_made_up_kind_has_files(made_up: StudyKind, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("made_up")
 def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
     frames = {"main": benchmark_study(), "big": sizes_study()}
-    html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
+    blocks = {"main": StudyConfig(), "big": StudyConfig(kind="made_up")}
+    html = page(frames, blocks, tmp_path)
     assert "<h2>How large?</h2>" in html
     assert '<a href="#big">How large?</a>' in html
     assert "<dd>The largest is 7.</dd>" in html
@@ -116,7 +117,7 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
 def test_studies_of_a_question_share_a_section_and_names_are_escaped(tmp_path: Path) -> None:
     study = benchmark_study().replace({"method": {"knn": "<script>k</script>"}})
     frames = {"main": study, "other": study}
-    html = page(frames, dict.fromkeys(frames, "benchmark"), tmp_path, "By <hand>.")
+    html = page(frames, dict.fromkeys(frames, StudyConfig()), tmp_path, "By <hand>.")
     assert html.count("<h2>How accurate?</h2>") == 1
     assert html.count('<div id="other">') == 1
     assert "<script>k" not in html
@@ -128,17 +129,7 @@ def test_page_of_the_default_run_is_short(tmp_path: Path) -> None:
     """At most 3,000 words and ten visible tables, and each card's columns exist."""
     config = read_file(REFERENCE / "quick" / CONFIG)
     frames = {name: reference_study(f"quick/{name}") for name in config.studies}
-    names = {name: study.kind for name, study in config.studies.items()}
-    reported = reported_studies(frames, names, Scoring(PAPER_METRICS))
-    for study in reported:
-        card = study.kind.view.card
-        assert card is not None
-        assert study.sections
-        for figure in study.page_figures:
-            path = tmp_path / f"figures/{study.name}/{figure}.svg"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text('<svg viewBox="0 0 1 1"></svg>')
-    html = render(reported, SCORING, "quick", tmp_path, [])
+    html = page(frames, dict(config.studies), tmp_path)
     body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", html, flags=re.DOTALL)
     words = re.sub(r"<[^>]*>", " ", body).split()
     assert len(words) <= 3_000
