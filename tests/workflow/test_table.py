@@ -77,5 +77,3 @@ def test_few_whole_numbers_are_classes(
 def test_unknown_method_is_refused_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit):
         _run(folder, monkeypatch, "classes.csv", "--target", "total", "--methods", "nobody")
-    with pytest.raises(SystemExit):
-        _run(folder, monkeypatch, "classes.csv", "--target", "total", "--minutes", "nan")
