@@ -39,14 +39,14 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Train on a fold, blind to its test targets, and predict its validation and test rows."""
     table = job.prepared.table
     split = job.split(fold)
-    shown, its_split = with_train_share(table, split, job.run.train_share)
+    table_of_share, its_split = with_train_share(table, split, job.run.train_share)
     identity = {**job.identity(fold), **sizes(its_split)}
     refusal = job.method.refusal(table.task, realisations=job.realisations)
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), save=None)
     learner = job.method.build(job.settings, resources)
-    evaluation = evaluate(learner, shown, its_split, job.run.training_seed(fold))
+    evaluation = evaluate(learner, table_of_share, its_split, job.run.training_seed(fold))
     device = None  # of a fit that failed
     if evaluation.status == "ok":
         device = str(getattr(learner, "device", "cpu"))

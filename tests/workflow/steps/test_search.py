@@ -65,17 +65,8 @@ class Fits:
 def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.chdir(tmp_path)
     prepare("yacht")
-    studies = {
-        "main": {"tuned": True},
-        "corruption": {"kind": "corruption", "tuned": True},
-    }
-    return plan(
-        datasets=["yacht"],
-        folds=0,
-        methods=["npt_compact"],
-        budget={"npt_compact": 3},
-        studies=studies,
-    )
+    changes = {"methods": ["npt_compact"], "budget": 3, "studies": {"main": {"tuned": True}}}
+    return plan(datasets=["yacht"], folds=0, **changes)
 
 
 def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
@@ -83,6 +74,11 @@ def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
     run.fit(Job.of(planned, STEM), Resources())
     (fitted,) = read_rows(Path(paths.run_rows(STEM)))
     return fitted
+
+
+def interrupt(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
 
 
 def test_the_lowest_loss_is_kept(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +97,7 @@ def test_the_lowest_loss_is_kept(planned: Plan, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
+    interrupt(planned, monkeypatch)
     second = Fits(LOSSES)
     monkeypatch.setattr(job, "machine", lambda: "another node")
     resumed = fit(planned, second, monkeypatch)
@@ -113,11 +108,9 @@ def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.Monkey
 
 
 def test_another_version_fits_all_again(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
-    monkeypatch.setitem(
-        methods(), "npt_compact", dataclasses.replace(methods()["npt_compact"], version=2)
-    )
+    interrupt(planned, monkeypatch)
+    newer = dataclasses.replace(methods()["npt_compact"], version=2)
+    monkeypatch.setitem(methods(), "npt_compact", newer)
     second = Fits(LOSSES)
     fit(planned, second, monkeypatch)
     assert second.fitted == list(LOSSES)
