@@ -212,7 +212,7 @@ def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize(
     ("value", "folds"),
-    [("0-2", (0, 1, 2)), (3, (3,)), ([2, 0], (0, 2)), ("5,1", (1, 5)), (0, (0,))],
+    [("0-2", (0, 1, 2)), (3, (3,)), ([2, 0], (0, 2)), ("5,1", (1, 5))],
 )
 def test_folds_are_parsed(value: Any, folds: tuple[int, ...]) -> None:
     assert parse_folds(value) == folds

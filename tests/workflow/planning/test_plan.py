@@ -98,12 +98,6 @@ def test_folds_are_cut_into_jobs() -> None:
     assert len(stems) == 2 * (1 + 3)
 
 
-def test_seed_zero_trains_with_the_number_of_the_fold() -> None:
-    first, second = plan(seeds=[0, 2], methods=["knn"], datasets=["wine"]).runs.values()
-    assert [first.training_seed(fold) for fold in range(3)] == [0, 1, 2]
-    assert second.training_seed(1) == 20_001
-
-
 def test_shared_run_has_the_folds_of_all_studies() -> None:
     more = {"methods": ["knn"], "datasets": ["wine"], "folds": "2-4"}
     made = plan(studies={"main": {}, "more": more})

@@ -2,76 +2,57 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from tests.rows import prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
-from workflow import studies
 from workflow.config.models import StudyConfig
+from workflow.config.scoring import Scoring
+from workflow.report.cells import number, text
+from workflow.report.drawing import panels
 from workflow.report.files import write_tables
-from workflow.report.page import extent, render
+from workflow.report.page import render
 from workflow.report.provenance import failures, run_line, version_lines
+from workflow.report.sections import Section, Table
 from workflow.report.study import reported_studies
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
-
-MADE_UP = {
-    "__init__": """
-from workflow.studies.study_kind import StudyKind
-KIND = StudyKind("made_up", "How large is it?", 0)
-""",
-    "view": """
-from workflow.report.cells import number, text
-from workflow.report.drawing import panels
-from workflow.report.sections import Section, Table
 from workflow.studies.view import Card, View
-def sizes(study, scoring):
-    tidy = study[["dataset", "size"]]
+
+
+def sizes(study: pd.DataFrame, scoring: Scoring) -> Table:
     columns = {
-        "Dataset": [text(name) for name in tidy["dataset"]],
-        "Size": [number(size, 1) for size in tidy["size"]],
+        "Dataset": [text(name) for name in study["dataset"]],
+        "Size": [number(size, 1) for size in study["size"]],
     }
-    return Table(tidy, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
-def figure(study, scoring):
-    '''One size
+    return Table(study, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
+
+
+def figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """One size
     per dataset.
-    '''
-    figure, (axis,) = panels(1, 3)
-    axis.plot(study["size"])
-    return figure
-figure.__name__ = "sizes"
-def answer(tidy):
+    """
+    return panels(1, 3)[0]
+
+
+def answer(tidy: pd.DataFrame) -> str:
     return f"The largest is {tidy['size'].max():.0f}."
-VIEW = View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("sizes",)))
-""",
-}
 
 
-@pytest.fixture
-def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKind]:
-    """A folder of a kind that the registry finds."""
-    folder = tmp_path / "kinds" / "made_up"
-    folder.mkdir(parents=True)
-    for name, code in MADE_UP.items():
-        (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder.parent)])
-    importlib.invalidate_caches()
-    kinds.cache_clear()
-    yield kinds()["made_up"]
-    kinds.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("workflow.studies.made_up")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr(studies, "made_up", raising=False)
+class MadeUp(StudyKind):
+    """A kind of which the report knows nothing."""
+
+    @property
+    def view(self) -> View:
+        return View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("figure",)))
 
 
 def page(
@@ -87,7 +68,11 @@ def page(
     return render(reported, SCORING, "toy", results, [prepared()], note)
 
 
-def test_made_up_kind_appears_in_the_report(made_up: StudyKind, tmp_path: Path) -> None:
+def test_made_up_kind_appears_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_up = MadeUp("made_up", "How large is it?", 0)
+    monkeypatch.setitem(kinds(), "made_up", made_up)
     frames = {"big": benchmark_study().assign(size=np.arange(8.0))}
     write_tables("big", made_up, frames["big"], SCORING, tmp_path)
     assert len(pd.read_csv(tmp_path / "big/sizes.csv")) == 8
@@ -122,13 +107,6 @@ def test_questions_come_in_the_order_of_kinds_before_the_controls(tmp_path: Path
         "Controls",
         "Data, settings, provenance",
     ]
-
-
-def test_extent_counts_datasets_folds_and_seeds() -> None:
-    assert extent(benchmark_study()) == "2 datasets, 2 folds"
-    probed = benchmark_study().query("fold == 0").assign(rows=[8, 8, 12, 12])
-    assert extent(probed) == "2 datasets, 1 fold, at most 12 probed test rows of each"
-    assert extent(seeds_study({0: [1.0, 2.0]})) == "1 dataset, 1 fold, 2 seeds"
 
 
 def test_run_has_its_days_machine_and_computing_time() -> None:

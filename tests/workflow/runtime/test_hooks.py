@@ -99,20 +99,6 @@ def test_wrong_configuration_ends_in_one_line(content: str | None, key: str) -> 
     assert str(error.value).startswith(f"error: {key}")
 
 
-def test_end_shows_what_the_report_says(capsys: pytest.CaptureFixture[str]) -> None:
-    hooks.finished()
-    assert capsys.readouterr().out == ""
-    log = Path(paths.log("report", "report"))
-    for path in (log, Path(paths.REPORT)):
-        path.parent.mkdir(parents=True)
-    log.write_text("3 of 3 results\n")
-    Path(paths.REPORT).touch()
-    hooks.finished()
-    *_, result, address = capsys.readouterr().out.splitlines()
-    assert result == "3 of 3 results"
-    assert address.startswith("report: file:///")
-
-
 @pytest.mark.parametrize(
     ("error", "code"),
     [

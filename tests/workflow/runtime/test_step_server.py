@@ -29,28 +29,25 @@ CONSTANT = "random/constant/base/seed_0/folds_0"
 NPT = "random/npt/base/seed_0/folds_0"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A folder with a plan: a baseline, and a training that takes hours."""
-    monkeypatch.chdir(tmp_path)
-    write_random_table()
-    config = {
-        **DATASETS,
-        "methods": ["constant", "npt"],
-        "settings": {"npt": LONG},
-        "studies": {"main": {}},
-    }
-    Path(paths.RESULTS).mkdir()
-    Path(SOCKET).parent.mkdir()
-    kept.keep(Plan.of(read(config)))
-    monkeypatch.setattr(sys, "argv", ["prepare", "--dataset", "random"])
-    prepare.main()
-    return tmp_path
+    settings = {"npt": LONG}
+    config = {**DATASETS, "methods": ["constant", "npt"], "settings": settings}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("run"))
+        write_random_table()
+        Path(paths.RESULTS).mkdir()
+        Path(SOCKET).parent.mkdir()
+        kept.keep(Plan.of(read({**config, "studies": {"main": {}}})))
+        patch.setattr(sys, "argv", ["prepare", "--dataset", "random"])
+        prepare.main()
+        yield
 
 
-@pytest.fixture
-def server(folder: Path) -> Iterator[Server]:
-    """The server of a run, which ends with the test."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The server of a run."""
     step_server.offer([])
     process = step_server._started.pop()
     yield process
@@ -98,26 +95,11 @@ def descendants_of(process: int) -> list[int]:
 
 def begin_training(server: Server) -> tuple[subprocess.Popen[str], int]:
     """The process that asks, and the fork that trains."""
+    Path(paths.run_metrics(NPT)).unlink(missing_ok=True)
     process = start(NPT)
     wait_until(Path(paths.run_metrics(NPT)).exists)
     _, training = descendants_of(server.pid)
     return process, training
-
-
-def test_a_fork_does_what_a_process_does(server: Server) -> None:
-    rows = Path(paths.run_rows(CONSTANT))
-    forked = [finish(start(CONSTANT)), finish(start("unknown"))]
-    row_of_fork = json.loads(rows.read_text())
-    rows.unlink()
-    server.kill()
-    server.wait()
-    assert forked == [finish(start(CONSTANT)), finish(start("unknown"))]
-    row_of_process = json.loads(rows.read_text())
-    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb", "crc32"):
-        del row_of_fork[name]
-        del row_of_process[name]
-    assert row_of_fork == row_of_process
-    assert [code for code, _ in forked] == [0, 1]
 
 
 def test_signals_reach_the_fork(server: Server) -> None:
@@ -148,7 +130,11 @@ def test_a_killed_fork_kills_the_process_that_asked(server: Server) -> None:
     assert code == -signal.SIGKILL
 
 
-def test_without_its_server_a_step_goes_on(server: Server) -> None:
+def test_a_fork_does_what_a_process_does(server: Server) -> None:
+    rows = Path(paths.run_rows(CONSTANT))
+    forked = [finish(start(CONSTANT)), finish(start("unknown"))]
+    row_of_fork = json.loads(rows.read_text())
+    rows.unlink()
     process, training = begin_training(server)
     server.kill()
     server.wait()
@@ -156,5 +142,10 @@ def test_without_its_server_a_step_goes_on(server: Server) -> None:
     os.kill(process.pid, signal.SIGTERM)
     code, _ = finish(process)
     assert code == 128 + signal.SIGTERM
-    code, _ = finish(start(CONSTANT))
-    assert code == 0
+    assert forked == [finish(start(CONSTANT)), finish(start("unknown"))]
+    row_of_process = json.loads(rows.read_text())
+    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb", "crc32"):
+        del row_of_fork[name]
+        del row_of_process[name]
+    assert row_of_fork == row_of_process
+    assert [code for code, _ in forked] == [0, 1]

@@ -6,9 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,7 +23,6 @@ from workflow.results.predictions import PARTS, fold_arrays, read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.steps import run
-from workflow.studies.probing import RunProbe
 
 STEM = "yacht/npt_compact/tuned/seed_0/folds_0"
 LOSSES = {"base": 0.3, "trial_01": 0.2, "trial_02": 0.4}
@@ -122,23 +119,3 @@ def test_a_failure_loses(loss: float, planned: Plan, monkeypatch: pytest.MonkeyP
     assert fitted.chosen is not None
     assert fitted.chosen["configuration"] == "base"
     assert fitted.failed_configurations == (loss < 0)
-
-
-def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    fitted = fit(planned, Fits(LOSSES), monkeypatch)
-    loaded = []
-    trained = Job.of(planned, STEM)
-
-    def predict(rows: np.ndarray) -> Prediction:
-        return predicted(trained.prepared, rows, "trial_01")
-
-    def load(settings: object, *_: object) -> SimpleNamespace:
-        loaded.append(settings)
-        return SimpleNamespace(predict=predict)
-
-    method = dataclasses.replace(trained.method, load=load)
-    trained = dataclasses.replace(trained, method=method)
-    probe = RunProbe.from_job(trained, Resources())
-    probe._model(fitted)
-    assert loaded == [trained.trial("trial_01").settings]
-    assert loaded != [trained.settings]
