@@ -9,7 +9,6 @@ report stay in the output folder.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import signal
@@ -103,25 +102,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="METHOD",
         help="instead of those that fit into the time",
     )
-    arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
-    arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
-    arguments.add_argument("--minutes", type=_minutes, default=2.0, help="time limit (default: 2)")
+    arguments.add_argument("--folds", type=int, default=3, help="folds of ten (default: 3)")
+    arguments.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    arguments.add_argument("--minutes", type=float, default=2.0, help="time limit (default: 2)")
     arguments.add_argument("--output", type=Path, help="folder (default: NAME_benchmark)")
     return arguments
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return number
-
-
-def _minutes(text: str) -> float:
-    minutes = float(text)
-    if not 0 < minutes < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no positive number of minutes")
-    return minutes
 
 
 def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
@@ -227,7 +212,8 @@ class Benchmark:
             UserError: It failed.
         """
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE)]
-        command += ["--workflow-profile", "none", "--rerun-incomplete", "--scheduler", "greedy"]
+        command += ["--workflow-profile", "none", "--nolock", "--rerun-incomplete"]
+        command += ["--scheduler", "greedy"]
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
         command += ["--cores", str(self.cores), *targets]
         with (self.output / LOG).open("ab") as log:
@@ -249,11 +235,9 @@ def answers(benchmark: Benchmark) -> Iterator[str]:
     """Question, answer and first table of each study, and what has no result."""
     config = read_file(benchmark.config)
     studies = {}
-    kind_names = {}
-    for name, study in config.studies.items():
+    for name in config.studies:
         studies[name] = read_study(benchmark.output / paths.collected(name))
-        kind_names[name] = study.kind
-    for study in reported_studies(studies, kind_names, config.scoring):
+    for study in reported_studies(studies, config.studies, config.scoring):
         yield ""
         yield study.question
         if study.answer:

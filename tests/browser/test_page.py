@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study
+from workflow.config.models import StudyConfig
 from workflow.report.files import write_figures, write_tables
 from workflow.report.page import render
 from workflow.report.study import reported_studies
@@ -32,7 +33,11 @@ pytestmark = pytest.mark.skipif(
 )
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 900}
-KINDS = {"main": "benchmark", "corruption": "corruption", "lookup": "lookup"}
+BLOCKS = {
+    "main": StudyConfig(),
+    "corruption": StudyConfig(kind="corruption"),
+    "lookup": StudyConfig(kind="lookup"),
+}
 TABLE = "#table-1 + .wide"
 RMSE = "th:nth-child(3)"
 FIGURES = ("intervention",)  # two datasets have no mean ranks
@@ -60,11 +65,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("figures", "tables", "report"):
         (results / folder).mkdir(parents=True)
     for name, study in studies.items():
-        kind = kinds()[KINDS[name]]
+        kind = kinds()[BLOCKS[name].kind]
         write_figures(name, kind, study, SCORING, results / "figures")
         write_tables(name, kind, study, SCORING, results / "tables")
     path = results / "report" / "index.html"
-    reported = reported_studies(studies, KINDS, SCORING)
+    reported = reported_studies(studies, BLOCKS, SCORING)
     path.write_text(render(reported, SCORING, "toy", results, []))
     return path
 

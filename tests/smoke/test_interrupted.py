@@ -70,7 +70,7 @@ def test_ctrl_c_stops_a_run_beside_which_no_other_begins(tmp_path: Path) -> None
     os.killpg(process.pid, signal.SIGINT)
     text, _ = process.communicate(timeout=TIMEOUT)
     assert second.returncode != 0
-    assert f"{tmp_path}: process {process.pid}" in second.stderr
+    assert f"{tmp_path}: another run" in second.stderr
     assert "Traceback" not in second.stderr
     assert dry.returncode == 0
     assert process.returncode != 0

@@ -72,10 +72,3 @@ def test_few_whole_numbers_are_classes(
     with pytest.raises(UserError, match="minutes"):
         _run(folder, monkeypatch, "classes.csv", "--target", "total", "--minutes", "0.01")
     assert "binary of total" in capsys.readouterr().out
-
-
-def test_unknown_method_is_refused_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SystemExit):
-        _run(folder, monkeypatch, "classes.csv", "--target", "total", "--methods", "nobody")
-    with pytest.raises(SystemExit):
-        _run(folder, monkeypatch, "classes.csv", "--target", "total", "--minutes", "nan")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,6 @@ from pydantic import (
 from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.errors import UserError, unknown
-from npt.table import Task
 from workflow.config.folds import parse_folds
 from workflow.studies import kinds
 
@@ -87,18 +86,16 @@ def _known(names_of: Callable[[], Iterable[str]]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _known_methods(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in methods():
+            raise ValueError(unknown(name, methods()))
+    return names
+
+
 def _not_reserved(name: str) -> str:
     if RESERVED_VARIANTS.fullmatch(name):
         raise ValueError(f"{name!r} cannot be the name of a variant")
-    return name
-
-
-def _identifier(name: Any) -> str:
-    if not isinstance(name, str) or not re.search(IDENTIFIER, name):
-        raise ValueError(
-            f"{name!r} is not a name; allowed: letters, digits and _ after a letter, 64 in all, in "
-            "quotes where YAML would read a word such as yes as a value"
-        )
     return name
 
 
@@ -127,6 +124,10 @@ NUMBER_LIST: dict[str, Any] = {
     ]
 }
 
+BUDGET_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "object"}, {"type": "null"}]
+}
+
 MOST_LETTERS = 100
 IDENTIFIER = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
 
@@ -134,7 +135,7 @@ Text = Annotated[str, AfterValidator(_in_one_line)]
 Title = Annotated[Text, StringConstraints(max_length=MOST_LETTERS)]
 MethodName = Annotated[str, _known(methods)]
 KindName = Annotated[str, _known(kinds)]
-Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER), BeforeValidator(_identifier)]
+Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER)]
 VariantName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$", max_length=MOST_LETTERS),
@@ -147,24 +148,18 @@ Names = Annotated[
     AfterValidator(_unique),
     WithJsonSchema(NAME_LIST),
 ]
-MethodNames = Annotated[
-    tuple[MethodName, ...],
-    BeforeValidator(_tuple_of),
-    Field(min_length=1),
-    AfterValidator(_unique),
-    WithJsonSchema(NAME_LIST),
-]
+MethodNames = Annotated[Names, AfterValidator(_known_methods)]
 Paths = Annotated[tuple[str, ...], BeforeValidator(_tuple_of), WithJsonSchema(NAME_LIST)]
 FoldNumbers = Annotated[Folds, PlainValidator(_folds), WithJsonSchema(NUMBER_LIST)]
 Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds), WithJsonSchema(NUMBER_LIST)]
 Trials = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
 CustomDatasets = Annotated[dict[Identifier, CustomDataset], BeforeValidator(_named)]
-Settings = Annotated[dict[str, Any], BeforeValidator(empty_if_none)]
-Variants = Annotated[dict[VariantName, Settings], BeforeValidator(empty_if_none)]
-ByMethod = Annotated[dict[MethodName, Settings], BeforeValidator(empty_if_none)]
-VariantsByMethod = Annotated[dict[MethodName, Variants], BeforeValidator(empty_if_none)]
-OverridesByDataset = Annotated[dict[str, ByMethod], BeforeValidator(empty_if_none)]
-VariantsByDataset = Annotated[dict[str, VariantsByMethod], BeforeValidator(empty_if_none)]
-OptionValues = Annotated[dict[str, Any], BeforeValidator(empty_if_none)]
-MetricByTask = Annotated[dict[Task, str], BeforeValidator(empty_if_none)]
-Budget = Annotated[dict[MethodName, Trials], BeforeValidator(_budget)]
+Budget = Annotated[
+    dict[MethodName, Trials], BeforeValidator(_budget), WithJsonSchema(BUDGET_SCHEMA)
+]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Block = Annotated[dict[Key, Value], BeforeValidator(empty_if_none)]
+Settings = Block[str, Any]
+ByMethod = Block[MethodName, Settings]
+VariantsByMethod = Block[MethodName, Block[VariantName, Settings]]

@@ -10,16 +10,13 @@ NUMBER = re.compile(r"[0-9]{1,4}")
 
 
 def parse_folds(value: Any) -> tuple[int, ...]:
-    """Numbers from `3`, a range `0-2`, ranges joined by `_` or `,`, or a list of these.
+    """Numbers from `3`, a range `0-2`, ranges joined by `,`, or a list of these.
 
     Raises:
         ValueError: The value is none of these, a range ends before it begins, or a number is above
             9999.
     """
-    parts = value
-    if not isinstance(value, list | tuple):
-        text = str(value).replace("_", ",")
-        parts = text.split(",")
+    parts = value if isinstance(value, list | tuple) else str(value).split(",")
     numbers: set[int] = set()
     for part in parts:
         text = str(part).strip()

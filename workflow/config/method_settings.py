@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from baselines import baselines, methods
 from baselines.baseline import Baseline
@@ -16,20 +12,6 @@ from npt.errors import UserError, unknown
 from npt.interface import Resources
 from npt.table import TASKS
 from npt.validation import Strict, validated
-
-PAPER_CONFIGS = ("paper.yaml", "images.yaml")
-
-
-@cache
-def paper_settings(dataset: str) -> Mapping[str, Any]:
-    """Settings of the paper's NPT on a dataset; on one that the paper has not, the defaults."""
-    settings = methods()["npt"].settings().model_dump()
-    for name in PAPER_CONFIGS:
-        path = Path(__file__).parents[1] / "configs" / name
-        overrides = yaml.safe_load(path.read_text(encoding="utf-8"))["overrides"]
-        changes = overrides.get(dataset.removesuffix("_legacy"), {})
-        settings |= changes.get("npt", {})
-    return settings
 
 
 def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:

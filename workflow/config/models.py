@@ -11,8 +11,10 @@ from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
 from npt.metrics import PAPER_METRICS
+from npt.table import Task
 from npt.validation import Strict
 from workflow.config.fields import (
+    Block,
     Budget,
     ByMethod,
     CustomDatasets,
@@ -20,15 +22,12 @@ from workflow.config.fields import (
     Identifier,
     KindName,
     MethodNames,
-    MetricByTask,
     Names,
-    OptionValues,
-    OverridesByDataset,
     Paths,
     Seeds,
+    Settings,
     Text,
     Title,
-    VariantsByDataset,
     VariantsByMethod,
     empty_if_none,
 )
@@ -70,7 +69,7 @@ class StudyConfig(Strict):
     tuned: bool = False
     """Whether the best configuration of each fold, by validation loss, represents a method."""
 
-    options: OptionValues = Field(default_factory=dict)
+    options: Settings = Field(default_factory=dict)
     """Options of the kind, see `docs/studies.md`."""
 
     external_results: Paths = ()
@@ -109,16 +108,16 @@ class Config(Strict):
     settings: ByMethod = Field(default_factory=dict)
     """Changes of the default hyper-parameters, by method."""
 
-    overrides: OverridesByDataset = Field(default_factory=dict)
+    overrides: Block[str, ByMethod] = Field(default_factory=dict)
     """Further changes for a dataset, by dataset and method."""
 
-    configurations: VariantsByDataset = Field(default_factory=dict)
+    configurations: Block[str, VariantsByMethod] = Field(default_factory=dict)
     """Named changes among which tuned studies choose, by dataset, method and name."""
 
     budget: Budget = Field(default_factory=dict)
     """Number of configurations to try: one number, or a number by method."""
 
-    metrics: MetricByTask = Field(default_factory=dict)
+    metrics: Block[Task, str] = Field(default_factory=dict)
     """Metric of each task."""
 
     ranking: Ranking = "shared"

@@ -8,17 +8,12 @@ from typing import Any
 from pydantic import Field
 
 from baselines import methods
-from npt.data.custom import CustomDataset
-from npt.data.declaration import Dataset
 from npt.errors import UserError
 from npt.validation import Strict, validated
 from workflow.config.fields import BASE, Folds
-from workflow.config.folds import format_folds
 from workflow.config.models import Config
 from workflow.studies import kinds
 from workflow.studies.study_kind import Options, StudyKind
-
-LONGEST_NAME = 150  # of the folds of a block, in a file system's 255 letters
 
 
 class Study(Strict):
@@ -68,11 +63,6 @@ class Study(Strict):
             return kind.probes
         return kind.probes and variant == BASE and kind.can_probe(methods()[method])
 
-    @property
-    def number_of_rows(self) -> int:
-        """Rows of its runs."""
-        return sum(map(len, self.runs.values()))
-
 
 def studies_of(config: Config) -> dict[str, Study]:
     """The studies of a configuration, in its order.
@@ -80,11 +70,10 @@ def studies_of(config: Config) -> dict[str, Study]:
     Raises:
         UserError: A dataset has no such fold, or an option is not allowed.
     """
-    return {name: resolve_study(name, config) for name in config.studies}
+    return {name: _resolved(name, config) for name in config.studies}
 
 
-def resolve_study(name: str, config: Config) -> Study:
-    """The study of a name."""
+def _resolved(name: str, config: Config) -> Study:
     block = config.studies[name]
     kind = kinds()[block.kind]
     datasets = _datasets_of(name, config, kind)
@@ -114,7 +103,9 @@ def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
     kept: list[str] = []
     for dataset in config.datasets:
         declared = config.all_datasets[dataset]
-        if dataset not in block.except_datasets and _takes(kind, declared):
+        has_its_tables = not kind.probes or kind.realisations == declared.realisations
+        has_its_task = kind.only_task in (None, declared.expected_task)
+        if has_its_tables and has_its_task and dataset not in block.except_datasets:
             kept.append(dataset)
     if not kept:
         raise UserError(
@@ -122,13 +113,6 @@ def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
             "name others under its `datasets`, or remove the study"
         )
     return tuple(kept)
-
-
-def _takes(kind: StudyKind, dataset: Dataset | CustomDataset) -> bool:
-    """Whether a study of the kind can have the dataset."""
-    if kind.probes and kind.realisations != dataset.realisations:
-        return False
-    return kind.only_task in (None, dataset.expected_task)
 
 
 def _folds_of(name: str, config: Config, dataset: str) -> Folds:
@@ -144,6 +128,4 @@ def _folds_of(name: str, config: Config, dataset: str) -> Folds:
         return (0,)  # a fixed test set beside tables with several folds
     if folds[-1] >= number:
         raise UserError(f"{key}: {folds[-1]} is outside the folds 0-{number - 1} of {dataset}")
-    if len(format_folds(folds)) > LONGEST_NAME:
-        raise UserError(f"{key}: too many ranges for the name of a file; choose adjoining folds")
     return folds

@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from baselines import methods
-from npt.method import Method
-
-NO_VALUE = "(?!)"  # matches nothing
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Pattern of some names."""
-    return "|".join(names) or NO_VALUE
+    """Pattern of some names; of none, it matches nothing."""
+    return "|".join(names) or "(?!)"
 
 
 def methods_of_rule(rule: str) -> str:
     """Pattern of the methods that a rule runs."""
     names: list[str] = []
     for name, method in methods().items():
-        if rule_of(method) == rule:
+        runs_it = "fit_accelerated" if method.accelerated else "fit"
+        if rule == ("train" if method.saves_weights else runs_it):
             names.append(name)
     return any_of(names)
-
-
-def rule_of(method: Method) -> str:
-    """The rule that runs a method."""
-    if method.saves_weights:
-        return "train"
-    if method.accelerated:
-        return "fit_accelerated"
-    return "fit"

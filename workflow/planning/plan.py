@@ -97,10 +97,6 @@ class Plan(Strict):
             for fold in folds:
                 yield self.runs[stem], fold
 
-    def probed_runs_of(self, study: Study) -> list[Run]:
-        """Runs of a study that it probes."""
-        return [run for run in self.runs_of(study) if study.is_probed(run.method, run.variant)]
-
     def probes_of(self, run: Run) -> list[Study]:
         """Studies that probe the models of a run."""
         studies: list[Study] = []

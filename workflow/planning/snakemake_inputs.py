@@ -1,18 +1,31 @@
-"""What the rules bind: inputs, outputs, parameters and resources of the jobs of a plan."""
+"""What the rules bind: inputs, outputs, parameters and resources of the jobs of a plan.
+
+Memory and time are plain defaults of a rule, which grow with every attempt. A profile replaces
+them with `set-resources`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from baselines import methods
 from npt.metrics import METRICS_VERSION
 from workflow.config.study import Study
-from workflow.planning import paths, resources
+from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
+
+READING_MB = 500  # a Python process with its libraries
+FITTING_MB = 1200  # the same with a fitted model
+TRAINING_MB = 3000  # the same with a network, its activations and its attention
+CELL_BYTES = 100  # of a table that is prepared, encoded or fitted
+ROW_BYTES = 20_000  # of a collected row
+MEGABYTE = 1_000_000
+MOST_MINUTES = 2_880
 
 
 class Jobs:
@@ -24,15 +37,19 @@ class Jobs:
     @property
     def targets(self) -> list[str]:
         """All results, so that a lost file is rebuilt."""
-        files = [paths.REPORT, *self.prepared_datasets]
+        files = [paths.REPORT, *self.report_inputs, *map(paths.tables, self.plan.studies)]
         for run in self.plan.runs.values():
             files += run.files
             if self.plan.probes_of(run):
                 files.append(paths.probes(run.stem))
-        for study in self.plan.studies.values():
-            files.append(paths.collected(study.name))
-            files.append(paths.tables(study.name))
-            files.append(paths.figures(study.name))
+        return files
+
+    @property
+    def report_inputs(self) -> list[str]:
+        """Prepared datasets, and rows and figures of all studies."""
+        files = list(map(paths.prepared, self.plan.datasets))
+        for study in self.plan.studies:
+            files += [paths.collected(study), paths.figures(study)]
         return files
 
     def dataset_fingerprint(self, wildcards: Any) -> str:
@@ -41,8 +58,10 @@ class Jobs:
 
     def reading_memory(self, wildcards: Any, attempt: int) -> int:
         """Megabytes for collecting or showing any study, or for the report of all."""
-        rows = sum(study.number_of_rows for study in self.plan.studies.values())
-        return resources.reading_memory(rows, attempt)
+        rows = 0
+        for study in self.plan.studies.values():
+            rows += sum(map(len, study.runs.values()))
+        return (READING_MB + ROW_BYTES * rows // MEGABYTE) * 2 ** (attempt - 1)
 
     def stem(self, wildcards: Any) -> str:
         """Stem of a run."""
@@ -65,7 +84,9 @@ class Jobs:
         dataset = self.plan.dataset(wildcards.dataset)
         method = methods().get(wildcards.get("method"))
         trains = method is not None and method.saves_weights
-        return resources.table_memory(dataset.rows * dataset.columns, attempt, trains=trains)
+        megabytes = TRAINING_MB if trains else FITTING_MB
+        megabytes += CELL_BYTES * dataset.rows * dataset.columns // MEGABYTE
+        return megabytes * 2 ** (attempt - 1)
 
     def probed_files(self, wildcards: Any) -> list[str]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
@@ -113,21 +134,6 @@ class Jobs:
         names = [(study.name, study.kind) for study in self.plan.studies.values()]
         return _hash_of([self.plan.preset, self.plan.note, names, self.scoring])
 
-    @property
-    def collected_studies(self) -> list[str]:
-        """All collected studies."""
-        return [paths.collected(study) for study in self.plan.studies]
-
-    @property
-    def figures(self) -> list[str]:
-        """Folders of the figures of all studies."""
-        return [paths.figures(study) for study in self.plan.studies]
-
-    @property
-    def prepared_datasets(self) -> list[str]:
-        """All prepared datasets."""
-        return [paths.prepared(dataset) for dataset in self.plan.datasets]
-
     def _run(self, wildcards: Any) -> Run:
         return self.plan.runs[self.stem(wildcards)]
 
@@ -139,3 +145,12 @@ def _hash_of(facts: Any) -> str:
     text = json.dumps(facts, sort_keys=True)
     digest = hashlib.sha256(text.encode())
     return digest.hexdigest()[:16]
+
+
+def growing_minutes(first: int) -> Callable[[Any, int], int]:
+    """Time limit by attempt, at most two days; trainings and searches resume at the next one."""
+
+    def limit(wildcards: Any, attempt: int) -> int:
+        return min(MOST_MINUTES, first * attempt)
+
+    return limit

@@ -101,54 +101,30 @@ def facets(
     return figure, [(names, part, axis) for (names, part), axis in parts]
 
 
-def points(axis: Axes, frame: pd.DataFrame, value: str, error: str = "") -> None:
+def points(axis: Axes, frame: pd.DataFrame, value: str, error: str) -> None:
     """A mark for each row, the first on top; NPTs in colors of their own.
 
     Args:
         frame: Its `title` labels a row, whose style is that of its `method`.
         value: Column of the marks; a row without one says so.
-        error: Column of half the length of their bars; empty for none.
+        error: Column of half the length of their bars.
     """
-    import seaborn as sns
     from matplotlib.ticker import MaxNLocator
 
-    styles = {method: NPT_STYLES.get(method, OTHER_STYLE) for method in frame["method"]}
-    colors = {method: color for method, (color, _) in styles.items()}
-    sns.scatterplot(
-        frame,
-        x=value,
-        y="title",
-        hue="method",
-        style="method",
-        palette=colors,
-        markers={method: marker for method, (_, marker) in styles.items()},
-        legend=False,
-        zorder=3,
-        ax=axis,
-    )
-    if error:
-        half = frame[error].fillna(0)
-        ends = (frame[value] - half, frame[value] + half)
-        axis.hlines(frame["title"], *ends, colors=list(frame["method"].map(colors)))
-    for title in frame.loc[frame[value].isna(), "title"]:
-        axis.text(
-            0.02,
-            title,
-            "no result",
-            transform=axis.get_yaxis_transform(),
-            va="center",
-            color="0.4",
-        )
-    axis.set(ylabel="", ylim=(len(frame) - 0.4, -0.6))
+    for place, row in enumerate(frame.to_dict("records")):
+        color, marker = NPT_STYLES.get(row["method"], OTHER_STYLE)
+        axis.errorbar(row[value], place, xerr=row[error], color=color, marker=marker)
+        if pd.isna(row[value]):
+            left = axis.get_yaxis_transform()
+            axis.text(0.02, place, "no result", transform=left, va="center", color="0.4")
+    axis.set_yticks(range(len(frame)), frame["title"])
+    axis.set_ylim(len(frame) - 0.4, -0.6)
     axis.xaxis.set_major_locator(MaxNLocator(3))
     axis.grid(axis="y", visible=False)
 
 
 def logarithmic(axis: Axis) -> None:
-    """A logarithmic axis with few plain numbers, however narrow.
-
-    They begin with 1, 2 or 5; are powers of ten if these are many, and round ones if few.
-    """
+    """A logarithmic axis with few plain numbers: powers of ten, and round ones if these are few."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     name: str = axis.axis_name  # type: ignore[attr-defined]
@@ -157,18 +133,14 @@ def logarithmic(axis: Axis) -> None:
     class Few(LogLocator):
         def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
             vmin, vmax = sorted((vmin, vmax))
-            low, high = math.floor(math.log10(vmin)), math.ceil(math.log10(vmax))
-            powers = 10.0 ** np.arange(low, high + 1)
-            by_step = [powers[::step] for step in range(1, len(powers))]
-            for ticks in (np.outer(powers, [1, 2, 5]).ravel(), *by_step):
-                inside = ticks[(ticks >= vmin) & (ticks <= vmax)]
-                if 2 <= len(inside) <= most:
-                    return inside
+            powers = np.asarray(super().tick_values(vmin, vmax))
+            if np.count_nonzero((powers >= vmin) & (powers <= vmax)) >= 2:
+                return powers
             round_numbers = MaxNLocator(most - 1, steps=[1, 2, 5, 10])
             return np.asarray(round_numbers.tick_values(vmin, vmax))
 
     axis.axes.set(**{f"{name}scale": "log"})
-    axis.set_major_locator(Few())
+    axis.set_major_locator(Few(numticks=most))
     axis.set_major_formatter(FuncFormatter(_plain))
     axis.set_minor_formatter(NullFormatter())
 
@@ -185,16 +157,15 @@ def _plain(value: float, position: int | None) -> str:
 
 def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
     """The legend of an axis below all panels, in place of theirs, with each label once."""
-    handles, labels = axis.get_legend_handles_labels()
-    by_label = dict(
-        zip(reversed(labels), reversed(handles), strict=True)
-    )  # the first of equal ones
+    handles_by_label: dict[str, Any] = {}
+    for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+        handles_by_label.setdefault(label, handle)
     for panel in figure.axes:
         if legend := panel.get_legend():
             legend.remove()
     figure.legend(
-        list(reversed(by_label.values())),
-        list(reversed(by_label)),
+        list(handles_by_label.values()),
+        list(handles_by_label),
         loc="outside lower center",
         ncols=columns,
         frameon=False,

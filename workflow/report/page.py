@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
 
 from npt.data.store import Prepared
 from workflow.config.scoring import Scoring
@@ -49,17 +49,23 @@ def render(
         undefined=StrictUndefined,
         trim_blocks=True,
     )
-    environment.filters |= {"table": html_table, "note": html_note}
+
+    def drawing(study: ReportedStudy, figure: str) -> Markup:
+        file = results / "figures" / study.name / f"{figure}.svg"
+        return inline_svg(file, f"{study.name}-{figure}", study.kind.view.caption(figure))
+
+    environment.filters |= {"table": html_table, "note": html_note, "extent": extent}
     rows = {study.name: study.rows for study in reported}
-    questions: dict[str, list[dict[str, Any]]] = {}
+    questions: dict[str, list[ReportedStudy]] = {}
     for study in reported:
-        questions.setdefault(study.question, []).append(_contents(study, results))
+        questions.setdefault(study.question, []).append(study)
     facts = [run_line(rows.values(), preset), code_revision()]
     return environment.get_template("page.html.j2").render(
         preset=preset,
         run_line=" · ".join(filter(None, facts)),
         note=note,
         questions=questions,
+        drawing=drawing,
         controls=_controls(reported),
         datasets=datasets_section(prepared),
         descriptions=[
@@ -77,29 +83,6 @@ def extent(study: pd.DataFrame) -> str:
     if "rows" in study and study["rows"].notna().any():
         counts.append(f"at most {study['rows'].max():.0f} probed test rows of each")
     return ", ".join(counts)
-
-
-def _contents(study: ReportedStudy, results: Path) -> dict[str, Any]:
-    """What the page shows of a study; a note stands below the last table that has it."""
-    notes: dict[str, None] = {}
-    for section in study.sections:
-        notes.update(dict.fromkeys(section.notes))
-    figures = []
-    for name in study.page_figures:
-        caption = study.kind.view.caption(name)
-        file = results / f"figures/{study.name}/{name}.svg"
-        drawing = inline_svg(file, f"{study.name}-{name}", caption)
-        figures.append({"drawing": drawing, "caption": caption})
-    return {
-        "name": study.name,
-        "answer": study.answer,
-        "extent": extent(study.rows),
-        "sections": study.sections,
-        "notes": list(notes),
-        "figures": figures,
-        "tables": list(study.tables),
-        "figure_files": study.figures,
-    }
 
 
 def _controls(reported: Sequence[ReportedStudy]) -> Section | None:

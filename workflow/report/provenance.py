@@ -18,6 +18,7 @@ from workflow.report.cells import counted, percent, significant, text
 from workflow.report.sections import Section
 from workflow.report.statistics import MODEL, with_columns
 from workflow.report.titles import dataset_title
+from workflow.studies.error_columns import columns_of
 
 COLUMNS = ["method", "versions", "device", "source"]
 TRAINING = [*MODEL, "fold", "seed"]
@@ -58,12 +59,12 @@ def code_revision() -> str:
 
 def datasets_section(prepared: Iterable[Prepared]) -> Section:
     """Size, target and licence of every dataset."""
-    columns = {}
+    rows = []
     for dataset in prepared:
         table = dataset.table
         kinds = [table.columns[column].kind for column in table.features]
         missing = sum(int(np.isnan(table.numbers(column)).sum()) for column in table.features)
-        cells = {
+        row = {
             "Dataset": text(dataset_title(dataset.facts["name"])),
             "Task": text(table.task),
             "Rows": text(f"{table.rows:,}"),
@@ -72,9 +73,8 @@ def datasets_section(prepared: Iterable[Prepared]) -> Section:
             "Missing": percent(missing / max(1, table.rows * len(kinds)), 1),
             "Licence": text(dataset.facts["licence"]),
         }
-        for title, cell in cells.items():
-            columns.setdefault(title, []).append(cell)
-    return Section("Data", columns)
+        rows.append(row)
+    return Section("Data", columns_of(rows))
 
 
 def version_lines(studies: Iterable[pd.DataFrame]) -> list[str]:

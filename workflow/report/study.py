@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from workflow.config.models import StudyConfig
 from workflow.config.scoring import Scoring
+from workflow.config.study import Study
 from workflow.report.sections import Section, Table
 from workflow.report.titles import titles_of
 from workflow.studies import kinds
@@ -70,16 +72,18 @@ class ReportedStudy:
 
 
 def reported_studies(
-    studies: Mapping[str, pd.DataFrame], study_kinds: Mapping[str, str], scoring: Scoring
+    studies: Mapping[str, pd.DataFrame],
+    blocks: Mapping[str, Study | StudyConfig],
+    scoring: Scoring,
 ) -> list[ReportedStudy]:
     """The studies in the order of their kinds, with all tables.
 
     Args:
-        study_kinds: Name of every study's kind.
+        blocks: Their blocks of the configuration, by name.
     """
     reported = []
     for name, rows in studies.items():
-        kind = kinds()[study_kinds[name]]
+        kind = kinds()[blocks[name].kind]
         tables = {table: kind.table(table, rows, scoring) for table in kind.tables}
         figures = tuple(kind.view.shown_figures(rows, scoring))
         reported.append(ReportedStudy(name, kind, rows, tables, figures))

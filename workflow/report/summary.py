@@ -39,8 +39,7 @@ def folder_summary(folder: Path) -> str:
             studies[name] = stored_study(folder, name, config)
     if not studies:
         raise UserError(f"{folder}: has no STUDY.csv of {', '.join(config.studies)}")
-    kind_names = {name: config.studies[name].kind for name in studies}
-    reported = reported_studies(studies, kind_names, config.scoring)
+    reported = reported_studies(studies, config.studies, config.scoring)
     return summary(reported, config.preset, config.note)
 
 

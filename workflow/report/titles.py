@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from baselines import methods
 from npt.data.datasets import datasets
 from npt.table import Task
-from workflow.config.method_settings import paper_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 # first of them in a study is the one that other methods are compared with.
 NPTS = ("npt_compact", "npt", "npt_solved")
 EXACT = "npt"
+CONFIGS = Path(__file__).parents[1] / "configs"
+PAPER_CONFIGS = (CONFIGS / "paper.yaml", CONFIGS / "images.yaml")
 _UPDATES: dict[tuple[str, str], str] = {}
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
@@ -51,8 +56,8 @@ def titles_of(study: pd.DataFrame) -> Iterator[None]:
             updates = part["updates"].astype(int)
             if (updates < part["dataset"].map(_paper_updates)).any():
                 counts = sorted({updates.min(), updates.max()})
-                shown = " to ".join(f"{count:,}" for count in counts)
-                _UPDATES[EXACT, str(variant)] = f", {shown} updates"
+                listing = " to ".join(f"{count:,}" for count in counts)
+                _UPDATES[EXACT, str(variant)] = f", {listing} updates"
     try:
         yield
     finally:
@@ -60,8 +65,15 @@ def titles_of(study: pd.DataFrame) -> Iterator[None]:
         _UPDATES.update(before)
 
 
+@cache
 def _paper_updates(dataset: str) -> int:
-    return paper_settings(dataset)["updates"]
+    """Updates of the paper's NPT on a dataset; on one that the paper has not, the default."""
+    updates = methods()[EXACT].settings().updates
+    for path in PAPER_CONFIGS:
+        overrides = yaml.safe_load(path.read_text(encoding="utf-8"))["overrides"]
+        changes = overrides.get(dataset.removesuffix("_legacy"), {})
+        updates = changes.get(EXACT, {}).get("updates", updates)
+    return updates
 
 
 def method_titles(frame: pd.DataFrame) -> list[str]:

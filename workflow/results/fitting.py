@@ -39,7 +39,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     table = job.prepared.table
     split = job.split(fold)
     train = job.run.train
-    shown, its_split = train.of_fold(table, split)
+    train_table, its_split = train.of_fold(table, split)
     identity = {**job.identity(fold), **sizes(its_split)}
     refusal = job.method.refusal(table.task, realisations=job.realisations)
     refusal = refusal or train.refusal(table, split)
@@ -47,7 +47,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), save=None)
     learner = job.method.build(job.settings, resources)
-    evaluation = evaluate(learner, shown, its_split, job.run.training_seed(fold))
+    evaluation = evaluate(learner, train_table, its_split, job.run.training_seed(fold))
     device = None  # of a fit that failed
     if evaluation.status == "ok":
         device = str(getattr(learner, "device", "cpu"))

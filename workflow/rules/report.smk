@@ -29,9 +29,7 @@ rule show:
 
 rule report:
     input:
-        jobs.collected_studies,
-        jobs.figures,
-        jobs.prepared_datasets,
+        jobs.report_inputs,
     output:
         report(paths.REPORT, caption="../report/captions/page.rst", category="Page"),
     log:

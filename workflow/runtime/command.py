@@ -6,7 +6,8 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from npt.errors import UserError
@@ -43,15 +44,23 @@ def _described(error: OSError) -> str:
     return f"{message}; run again to resume"
 
 
-def execute(main: Callable[[], Any]) -> NoReturn:
-    """Run a step; a user error, a full disk or Ctrl-C ends it without a traceback."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """End the program in one line at a user error or a full disk."""
     try:
-        main()
+        yield
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(f"error: {_described(error)}")
+
+
+def execute(main: Callable[[], Any]) -> NoReturn:
+    """Run a step; an error of one line or Ctrl-C ends it without a traceback."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with one_line_errors():
+            main()
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(0)

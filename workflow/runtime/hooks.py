@@ -5,86 +5,84 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from npt.data.custom.file import file_at
-from npt.data.source import sha256_of
+from filelock import FileLock, Timeout
+
 from npt.errors import UserError
-from workflow.config.models import Config
-from workflow.config.reading import parse, parse_value, read
+from workflow.config.reading import parse, read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.runtime import step_server
-from workflow.runtime.folder_lock import claim
-from workflow.runtime.terminal import install, print_address
+from workflow.runtime.command import one_line_errors
 
 DEFAULT = Path("config.yaml")
-# Options with which Snakemake runs nothing, so that one can look at a folder in use.
-LOOKING = {
-    *("--summary", "-S", "--detailed-summary", "-D", "--list-changes", "--report", "--lint"),
-    *("--dag", "--rulegraph", "--filegraph", "--d3dag", "--list-rules", "-l"),
-    *("--list-target-rules", "--lt", "--unlock"),
-}
+_held: list[FileLock] = []
 
 
+@one_line_errors()
 def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
-    """Jobs of a configuration; an invalid one, or a folder in use, ends the program in one line.
+    """Jobs of a configuration; an invalid one ends the program in one line.
 
     Without a file on the command line, that is `config.yaml` with the changes of the command line,
     which are put into `config`.
     """
-    _set_up_environment()
-    try:
-        if snakemake.is_main_process:
-            _read(config, snakemake)
-            plan = Plan.of(read(config))
-        else:
-            plan = kept.load()  # a job of a cluster, whatever was edited since the run began
-        only_looks = any(argument.partition("=")[0] in LOOKING for argument in sys.argv)
-        if snakemake.is_main_process and not only_looks:
-            _begin(plan, snakemake)
-    except UserError as error:
-        sys.exit(f"error: {error}")
-    except OSError as error:
-        sys.exit(f"error: {error.filename}: {error.strerror}")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("PYTHONHASHSEED", "0")  # scikit-posthocs draws bars in the order of a set
+    logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
+    programs = Path(sys.executable).parent
+    os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
+    if not snakemake.is_main_process:
+        return Jobs(kept.load())  # of a cluster's job, whatever was edited since the run began
+    _read(config, snakemake)
+    plan = Plan.of(read(config))
+    if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
+        kept.keep(plan)
     return Jobs(plan)
 
 
 def _read(config: dict[str, Any], snakemake: Any) -> None:
-    """Put files and changes of the command line into `config`, as `parse` reads them.
+    """Put files and changes of the command line into `config`.
 
-    Snakemake has read them too, but takes `0_2` for the number 2, and the last of equal keys.
+    Snakemake has read the files too, but takes the last of equal keys, and `5e-4` for text.
     """
     from snakemake.utils import update_config
 
-    files = snakemake.overwrite_configfiles
+    files = [Path(file) for file in snakemake.overwrite_configfiles]
     content = {} if files else dict(parse(DEFAULT))
-    update_config(content, config)
-    for file in map(Path, files):
-        if file.suffix != ".json":
-            update_config(content, parse(file))
-    for argument in sys.argv:
-        key, equals, value = argument.partition("=")
-        if equals and key in Config.model_fields:
-            update_config(content, {key: parse_value(value)})
+    for changes in (config, *map(parse, files), snakemake.config_settings.config):
+        update_config(content, changes)
     config |= content
 
 
+def claim(folder: Path) -> None:
+    """Lock a folder until this process ends.
+
+    Raises:
+        UserError: Another run holds the folder.
+    """
+    lock = FileLock(folder / ".snakemake" / "npt.lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise UserError(f"{folder}: another run uses this folder; wait or stop it") from None
+    _held.append(lock)
+
+
+@one_line_errors()
 def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
-    """Keep the plan for the steps, and the configuration for readers.
+    """Claim the folder, and keep the plan for the steps and the configuration for readers.
 
     Steps on this machine share the import of their libraries, and start at any rate. With a limit,
     Snakemake 9.27 looks for new jobs every second once for each job that has ended: after hundreds
     of jobs, that takes a core.
     """
-    try:
-        kept.keep(jobs.plan)
-        kept.keep_config(config)
-    except OSError as error:
-        sys.exit(f"error: {error.filename or paths.PLAN}: {error.strerror}")
+    claim(Path.cwd())
+    kept.keep(jobs.plan)
+    kept.keep_config(config)
     if snakemake.local_exec:
         step_server.offer(jobs.libraries)
         snakemake.scheduler.job_rate_limiter = None
@@ -93,41 +91,12 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
 def finished() -> None:
     """Print what the report says first, and its address."""
     log = Path(paths.log("report", "report"))
-    if Path(paths.REPORT).exists() and log.exists():
-        print(f"\n{log.read_text(errors='replace')}", end="")
-    print_address()
+    report = Path(paths.REPORT)
+    if report.exists() and log.exists():
+        print(f"\n{log.read_text(errors='replace')}report: {report.resolve().as_uri()}", flush=True)
 
 
 def failed(logs: Iterable[str]) -> None:
     """Print how to go on after jobs that failed."""
     files = ", ".join(logs)
     print(f"the run is not complete; run again to resume. Snakemake's log: {files}", flush=True)
-
-
-def _set_up_environment() -> None:
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("PYTHONHASHSEED", "0")  # scikit-posthocs draws bars in the order of a set
-    logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
-    programs = Path(sys.executable).parent
-    os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
-
-
-def _begin(plan: Plan, snakemake: Any) -> None:
-    if not snakemake.output_settings.dryrun:
-        claim(Path.cwd())
-        if "--no-hooks" in sys.argv:
-            kept.keep(plan)
-    for note in _notes_of_equal_files(plan):
-        print(f"note: {note}", file=sys.stderr)
-    install(snakemake)
-
-
-def _notes_of_equal_files(plan: Plan) -> Iterator[str]:
-    """Custom datasets that predict the same column of the same file."""
-    names: dict[tuple[str, Any], str] = {}
-    for name, dataset in plan.custom_datasets.items():
-        file = file_at(dataset.path)
-        content = sha256_of(file) if file else dataset.location
-        other = names.setdefault((content, dataset.target), name)
-        if other != name:
-            yield f"{other} and {name}: same file and target; both count in ranks and means"

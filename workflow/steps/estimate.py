@@ -41,13 +41,12 @@ def main() -> None:
     for run in plan.runs.values():
         count = counts[run.method]
         count["jobs"] += 1
+        if plan.probes_of(run):
+            count["probes"] += 1
         if methods()[run.method].update_flop is not None:
             for training in run.trainings:
                 operations = flop(run.dataset, run.method, json.dumps(training.settings))
                 count["PFLOP"] += len(run.folds) * operations / 1e15
-    for study in plan.studies.values():
-        for run in plan.probed_runs_of(study):
-            counts[run.method]["probes"] += 1
     table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=COLUMNS)
     table.loc["all"] = table.sum()
     table = table.astype(object).where(table.notna(), None)

@@ -20,17 +20,10 @@ def main() -> None:
     """Command line of the step."""
     parser(__doc__).parse_args()
     plan = load()
-    studies = {}
-    kind_names = {}
-    for name, study in plan.studies.items():
-        studies[name] = read_planned(study, plan)
-        kind_names[name] = study.kind
-    prepared = []
-    for name in plan.datasets:
-        path = Path(paths.prepared(name))
-        prepared.append(store.load(path))
+    studies = {name: read_planned(study, plan) for name, study in plan.studies.items()}
+    prepared = [store.load(Path(paths.prepared(name))) for name in plan.datasets]
     results = Path(paths.RESULTS)
-    reported = reported_studies(studies, kind_names, plan.scoring)
+    reported = reported_studies(studies, plan.studies, plan.scoring)
     page = render(reported, plan.scoring, plan.preset, results, prepared, plan.note)
     with replacing(Path(paths.REPORT)) as partial:
         partial.write_text(page, encoding="utf-8")

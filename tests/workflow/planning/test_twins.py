@@ -18,16 +18,6 @@ from workflow.planning.snakemake_inputs import Jobs
 NPT = {"width": 16, "layers": 4, "heads": 4, "target_mask": 0.5}
 TWINS = {"without_datapoints", "without_labels", "without_attributes"}
 DECLARING = [method for method in methods().values() if method.twins]
-ABLATION = {
-    "kind": "ablation",
-    "methods": ["npt"],
-    "variants": {
-        "npt": {
-            "without_datapoints": {"attends_to": "self"},
-            "without_attributes": {"between_attributes": False},
-        }
-    },
-}
 
 
 def plan(**changes: Any) -> Plan:
@@ -39,16 +29,6 @@ def plan(**changes: Any) -> Plan:
         "studies": {"main": {}, "benefit": {"kind": "benefit"}},
     }
     return Plan.of(read({**plain, **changes}))
-
-
-def error_of(**study: Any) -> str:
-    with pytest.raises(UserError) as error:
-        plan(studies={"benefit": {"kind": "benefit", **study}})
-    return str(error.value)
-
-
-def variants(made: Plan, method: str) -> list[str]:
-    return [run.variant for run in made.runs.values() if run.method == method]
 
 
 @pytest.mark.parametrize("method", DECLARING, ids=lambda method: method.name)
@@ -64,35 +44,22 @@ def test_twins_are_other_valid_settings(method: Method) -> None:
 
 def test_twins_of_a_method_are_runs() -> None:
     made = plan()
-    assert set(variants(made, "npt")) == {"base", *TWINS}
-    assert variants(made, "knn") == ["base"]
+    variants = {(run.method, run.variant) for run in made.runs.values()}
+    assert variants == {("knn", "base"), ("npt", "base"), *(("npt", twin) for twin in TWINS)}
     twin = made.runs["yacht/npt/without_labels/seed_0/folds_0"]
     assert twin.settings["target_mask"] == 1
     assert twin.settings["width"] == 16
 
 
-def test_variant_with_the_name_of_a_twin_is_the_twin() -> None:
-    other = {"npt": {"without_labels": {"layers": 2}}}
-    ablation = {**ABLATION, "variants": other}
-    with pytest.raises(UserError, match=r"^studies\.benefit: without_labels of npt"):
-        plan(studies={"ablation": ablation, "benefit": {"kind": "benefit"}})
-
-
 def test_base_is_its_own_twin_where_it_lacks_a_source() -> None:
-    made = plan(settings={"npt": {**NPT, "target_mask": 1}})
-    assert set(variants(made, "npt")) == {"base", "without_datapoints", "without_attributes"}
-
-
-def test_twin_with_impossible_settings_is_named() -> None:
-    settings = {"npt": {**NPT, "between_datapoints": False}}
-    with pytest.raises(UserError, match=r"^studies\.benefit: without_datapoints of npt"):
-        plan(settings=settings)
+    made = plan(methods=["npt"], settings={"npt": {**NPT, "target_mask": 1}})
+    variants = {run.variant for run in made.runs.values()}
+    assert variants == {"base", "without_datapoints", "without_attributes"}
 
 
 def test_base_alone_is_probed() -> None:
     made = plan()
-    study = made.studies["benefit"]
-    probed = {run.stem for run in made.probed_runs_of(study)}
+    probed = {stem for stem, run in made.runs.items() if made.probes_of(run)}
     assert probed == {"yacht/npt/base/seed_0/folds_0", "yacht/knn/base/seed_0/folds_0"}
     jobs = Jobs(made)
     files = jobs.study_files(Wildcards(study="benefit"))
@@ -106,20 +73,28 @@ def test_base_alone_is_probed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "key"),
+    ("study", "settings", "key"),
     [
-        ({"variants": {"npt": {"wide": {"width": 32}}}}, "studies.benefit.variants"),
-        ({"include_base": False}, "studies.benefit.include_base"),
-        ({"methods": ["knn"]}, "studies.benefit.methods"),
-        ({"tuned": True}, "studies.benefit.tuned"),
-        ({"options": {"permutations": 0}}, "studies.benefit.options.permutations"),
+        ({"variants": {"npt": {"wide": {"width": 32}}}}, {}, ".variants"),
+        ({"include_base": False}, {}, ".include_base"),
+        ({"methods": ["knn"]}, {}, ".methods"),
+        ({"tuned": True}, {}, ".tuned"),
+        ({"options": {"permutations": 0}}, {}, ".options.permutations"),
+        ({}, {"between_datapoints": False}, ": without_datapoints of npt"),
+        ({}, {"lookup": "original", "target_mask": 1}, ".methods: npt (base)"),
     ],
 )
-def test_study_without_twins_is_refused(study: dict[str, Any], key: str) -> None:
-    assert error_of(**study).startswith(key)
+def test_study_without_valid_twins_is_refused(
+    study: dict[str, Any], settings: dict[str, Any], key: str
+) -> None:
+    studies = {"benefit": {"kind": "benefit", **study}}
+    with pytest.raises(UserError) as error:
+        plan(studies=studies, settings={"npt": {**NPT, **settings}})
+    assert str(error.value).startswith(f"studies.benefit{key}")
 
 
-def test_lookup_task_has_no_twins() -> None:
-    settings = {"npt": {**NPT, "lookup": "original", "target_mask": 1}}
-    with pytest.raises(UserError, match=r"^studies\.benefit\.methods: npt \(base\)"):
-        plan(settings=settings)
+def test_variant_with_the_name_of_a_twin_is_the_twin() -> None:
+    other = {"npt": {"without_labels": {"layers": 2}}}
+    ablation = {"kind": "ablation", "methods": ["npt"], "variants": other}
+    with pytest.raises(UserError, match=r"^studies\.benefit: without_labels of npt"):
+        plan(studies={"ablation": ablation, "benefit": {"kind": "benefit"}})

@@ -32,37 +32,14 @@ def test_cell_has_text_and_value(cell: Cell, text: str, value: float) -> None:
     assert cell.value == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        cells.number(NAN, 2),
-        cells.p_value(NAN),
-        cells.count(NAN),
-        cells.percent(NAN),
-        cells.seconds(NAN),
-        cells.emphasised(cells.number(NAN, 2)),
-    ],
-)
-def test_missing_number_is_a_dash(cell: Cell) -> None:
-    assert cell == MISSING
-
-
-def test_text_is_no_number() -> None:
-    assert cells.text("1-NN").value is None
+def test_missing_number_is_a_dash() -> None:
+    for kind in (cells.p_value, cells.count, cells.percent, cells.seconds):
+        assert kind(NAN) == MISSING
+    assert cells.emphasised(cells.number(NAN, 2)) == MISSING
 
 
 @pytest.mark.parametrize(
-    ("value", "digits"),
-    [
-        (150.0, 2),
-        (10.0, 2),
-        (9.9, 3),
-        (0.05, 3),
-        (0.00105, 5),
-        (0.00125, 5),
-        (0.0, 3),
-        (1e-20, 9),
-    ],
+    ("value", "digits"), [(10.0, 2), (9.9, 3), (0.05, 3), (0.00105, 5), (0.0, 3), (1e-20, 9)]
 )
 def test_small_metrics_can_be_told_apart(value: float, digits: int) -> None:
     assert metric_decimals(value) == digits

@@ -2,108 +2,81 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
-from npt.metrics import PAPER_METRICS
 from tests.rows import prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
-from workflow import studies
-from workflow.config.reading import read_file
+from workflow.config.models import StudyConfig
 from workflow.config.scoring import Scoring
-from workflow.report.files import write_figures, write_tables
-from workflow.report.page import extent, render
-from workflow.report.provenance import failures, run_line, version_lines
-from workflow.report.study import reported_studies
-from workflow.report.summary import CONFIG, REFERENCE, reference_study
-from workflow.studies import kinds
-from workflow.studies.study_kind import StudyKind
-
-MADE_UP = {
-    "__init__": """
-from workflow.studies.study_kind import StudyKind
-KIND = StudyKind("made_up", "How large is it?", 0)
-""",
-    "view": """
 from workflow.report.cells import number, text
 from workflow.report.drawing import panels
+from workflow.report.files import write_tables
+from workflow.report.page import render
+from workflow.report.provenance import failures, run_line, version_lines
 from workflow.report.sections import Section, Table
+from workflow.report.study import reported_studies
+from workflow.report.summary import reference_study
+from workflow.studies import kinds
+from workflow.studies.study_kind import StudyKind
 from workflow.studies.view import Card, View
-def sizes(study, scoring):
-    tidy = study[["dataset", "size"]]
+
+
+def sizes(study: pd.DataFrame, scoring: Scoring) -> Table:
     columns = {
-        "Dataset": [text(name) for name in tidy["dataset"]],
-        "Size": [number(size, 1) for size in tidy["size"]],
+        "Dataset": [text(name) for name in study["dataset"]],
+        "Size": [number(size, 1) for size in study["size"]],
     }
-    return Table(tidy, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
-def figure(study, scoring):
-    '''One size
+    return Table(study, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
+
+
+def figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """One size
     per dataset.
-    '''
-    figure, (axis,) = panels(1, 3)
-    axis.plot(study["size"])
-    return figure
-figure.__name__ = "sizes"
-def answer(tidy):
+    """
+    return panels(1, 3)[0]
+
+
+def answer(tidy: pd.DataFrame) -> str:
     return f"The largest is {tidy['size'].max():.0f}."
-VIEW = View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("sizes",)))
-""",
-}
 
 
-@pytest.fixture
-def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StudyKind]:
-    """A folder of a kind that the registry finds."""
-    folder = tmp_path / "kinds" / "made_up"
-    folder.mkdir(parents=True)
-    for name, code in MADE_UP.items():
-        (folder / f"{name}.py").write_text(code, encoding="utf-8")
-    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder.parent)])
-    importlib.invalidate_caches()
-    kinds.cache_clear()
-    yield kinds()["made_up"]
-    kinds.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("workflow.studies.made_up")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr(studies, "made_up", raising=False)
+class MadeUp(StudyKind):
+    """A kind of which the report knows nothing."""
+
+    @property
+    def view(self) -> View:
+        return View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("figure",)))
 
 
 def page(
-    frames: dict[str, pd.DataFrame], kind_names: dict[str, str], results: Path, note: str = ""
+    frames: dict[str, pd.DataFrame], blocks: dict[str, StudyConfig], results: Path, note: str = ""
 ) -> str:
-    """The report of studies whose figures are drawn first."""
-    (results / "figures").mkdir(parents=True)
-    for name, frame in frames.items():
-        kind = kinds()[kind_names[name]]
-        write_figures(name, kind, frame, SCORING, results / "figures")
-    reported = reported_studies(frames, kind_names, SCORING)
+    """The report of studies whose figures are empty."""
+    reported = reported_studies(frames, blocks, SCORING)
+    for study in reported:
+        for figure in study.page_figures:
+            path = results / f"figures/{study.name}/{figure}.svg"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('<svg viewBox="0 0 1 1"></svg>')
     return render(reported, SCORING, "toy", results, [prepared()], note)
 
 
-def sizes_study() -> pd.DataFrame:
-    return benchmark_study().assign(size=np.arange(8.0))
-
-
-def test_made_up_kind_has_files(made_up: StudyKind, tmp_path: Path) -> None:
-    write_tables("big", made_up, sizes_study(), SCORING, tmp_path)
-    write_figures("big", made_up, sizes_study(), SCORING, tmp_path)
-    written = {path.name for path in (tmp_path / "big").iterdir()}
-    assert written == {f"sizes.{ending}" for ending in ("csv", "tex", "svg", "pdf", "png")}
+def test_made_up_kind_appears_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_up = MadeUp("made_up", "How large is it?", 0)
+    monkeypatch.setitem(kinds(), "made_up", made_up)
+    frames = {"big": benchmark_study().assign(size=np.arange(8.0))}
+    write_tables("big", made_up, frames["big"], SCORING, tmp_path)
     assert len(pd.read_csv(tmp_path / "big/sizes.csv")) == 8
-
-
-@pytest.mark.usefixtures("made_up")
-def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
-    frames = {"main": benchmark_study(), "big": sizes_study()}
-    html = page(frames, {"main": "benchmark", "big": "made_up"}, tmp_path / "results")
+    html = page(frames, {"big": StudyConfig(kind="made_up")}, tmp_path)
     assert "<h2>How large?</h2>" in html
     assert '<a href="#big">How large?</a>' in html
     assert "<dd>The largest is 7.</dd>" in html
@@ -116,7 +89,7 @@ def test_made_up_kind_appears_in_the_report(tmp_path: Path) -> None:
 def test_studies_of_a_question_share_a_section_and_names_are_escaped(tmp_path: Path) -> None:
     study = benchmark_study().replace({"method": {"knn": "<script>k</script>"}})
     frames = {"main": study, "other": study}
-    html = page(frames, dict.fromkeys(frames, "benchmark"), tmp_path, "By <hand>.")
+    html = page(frames, dict.fromkeys(frames, StudyConfig()), tmp_path, "By <hand>.")
     assert html.count("<h2>How accurate?</h2>") == 1
     assert html.count('<div id="other">') == 1
     assert "<script>k" not in html
@@ -124,42 +97,16 @@ def test_studies_of_a_question_share_a_section_and_names_are_escaped(tmp_path: P
     assert "By &lt;hand&gt;." in html
 
 
-def test_page_of_the_default_run_is_short(tmp_path: Path) -> None:
-    """At most 3,000 words and ten visible tables, and each card's columns exist."""
-    config = read_file(REFERENCE / "quick" / CONFIG)
-    frames = {name: reference_study(f"quick/{name}") for name in config.studies}
-    names = {name: study.kind for name, study in config.studies.items()}
-    reported = reported_studies(frames, names, Scoring(PAPER_METRICS))
-    for study in reported:
-        card = study.kind.view.card
-        assert card is not None
-        assert study.sections
-        for figure in study.page_figures:
-            path = tmp_path / f"figures/{study.name}/{figure}.svg"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text('<svg viewBox="0 0 1 1"></svg>')
-    html = render(reported, SCORING, "quick", tmp_path, [])
-    body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", html, flags=re.DOTALL)
-    words = re.sub(r"<[^>]*>", " ", body).split()
-    assert len(words) <= 3_000
-    visible = re.sub(r"<details>.*?</details>", "", body, flags=re.DOTALL)
-    assert visible.count("<table") <= 10
-    questions = re.findall(r"<h2>(.*?)</h2>", html)
-    assert questions == [
-        "How accurate?",
+def test_questions_come_in_the_order_of_kinds_before_the_controls(tmp_path: Path) -> None:
+    names = ("attention", "corruption")
+    frames = {name: reference_study(f"quick/{name}") for name in names}
+    html = page(frames, {name: StudyConfig(kind=name) for name in names}, tmp_path)
+    assert re.findall(r"<h2>(.*?)</h2>", html) == [
         "Do predictions depend on other rows?",
-        "Does training with them help?",
         "Which rows matter?",
         "Controls",
         "Data, settings, provenance",
     ]
-
-
-def test_extent_counts_datasets_folds_and_seeds() -> None:
-    assert extent(benchmark_study()) == "2 datasets, 2 folds"
-    probed = benchmark_study().query("fold == 0").assign(rows=[8, 8, 12, 12])
-    assert extent(probed) == "2 datasets, 1 fold, at most 12 probed test rows of each"
-    assert extent(seeds_study({0: [1.0, 2.0]})) == "1 dataset, 1 fold, 2 seeds"
 
 
 def test_run_has_its_days_machine_and_computing_time() -> None:

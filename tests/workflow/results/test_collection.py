@@ -4,15 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from baselines import methods
 from npt.errors import UserError
 from npt.metrics import METRICS_VERSION
-from tests.rows import finish, finish_all, finish_probe, plan
+from npt.table import Split
+from tests.rows import finish, finish_all, finish_probe, plan, prepared, row
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results.collection import collect as collect_study
+from workflow.results.requirements import planned_probe
 from workflow.results.row import Row
 from workflow.studies import kinds
 
@@ -47,11 +50,8 @@ def test_metrics_of_another_version_are_computed_again() -> None:
     scored = {"test_rmse": 7.0, "test_mse": 49.0}
     finish(planned, NPT.format(0), metrics=METRICS_VERSION, **scored)
     finish(planned, NPT.format(1), metrics="0", **scored)
-    scores: dict[int, float] = {}
-    for row in collect(planned):
-        if row.run_key == "yacht/npt/base":
-            scores[row.fold] = row.facts["test_rmse"]
-    assert scores == {0: 7.0, 1: 0.5, 2: 0.5}
+    scores = [collected.facts["test_rmse"] for collected in collect(planned)[:3]]
+    assert scores == [7.0, 0.5, 0.5]
 
 
 def test_the_first_missing_row_is_named() -> None:
@@ -86,14 +86,10 @@ def test_damaged_file_and_double_row_are_refused() -> None:
     rows.write_text(rows.read_text() + rows.read_text())
     assert f"{rows}: 2 rows" in refusal(planned)
     for path, content in (
-        (paths.run_predictions(NPT.format(2)), None),
         (paths.run_predictions(NPT.format(1)), b"nothing"),
         (paths.run_rows(NPT.format(0)), b"{"),
     ):
-        if content is None:
-            Path(path).unlink()
-        else:
-            Path(path).write_bytes(content)
+        Path(path).write_bytes(content)
         refused = refusal(planned)
         assert path in refused
         assert refused.endswith(".jsonl and run again")
@@ -108,6 +104,14 @@ def test_row_of_an_earlier_probe_is_refused(changes: dict[str, Any]) -> None:
     assert len(collect(planned, "corruption")) == 12
     finish_probe(planned, "corruption", KNN, **changes)
     assert f"{next(iter(changes))}: " in refusal(planned, "corruption")
+
+
+@pytest.mark.parametrize(("limit", "planned_rows"), [(None, 2), (1, 1), (5, 2)])
+def test_probe_has_the_planned_number_of_rows(limit: int | None, planned_rows: int) -> None:
+    study = plan().studies["corruption"].model_copy(update={"max_test_rows": limit})
+    split = Split(0, np.array([0]), np.array([1]), np.array([2, 3]))
+    planned = planned_probe(row(), study, replace(prepared(), splits={0: split}))
+    assert planned["rows"] == planned_rows
 
 
 def test_failed_row_needs_no_predictions() -> None:
@@ -131,8 +135,8 @@ def test_rows_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_probes_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = plan()
-    for run in planned.probed_runs_of(planned.studies["corruption"]):
-        finish_probe(planned, "corruption", run.stem)
+    for stem in planned.studies["corruption"].runs:
+        finish_probe(planned, "corruption", stem)
     collect(planned, "corruption")
     monkeypatch.setitem(kinds(), "corruption", replace(kinds()["corruption"], version=2))
     assert "revision: " in refusal(planned, "corruption")

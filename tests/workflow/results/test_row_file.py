@@ -39,20 +39,3 @@ def test_changed_digit_is_noticed(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("1.5", "1.4"))
     with pytest.raises(UserError, match=r"rows\.jsonl:1: damaged"):
         read_rows(path)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"fold": "0"},
-        {"fold": -1},
-        {"status": "done"},
-        {"task": "classification"},
-        {"versions": "torch 2"},
-        {"chosen": [3]},
-        {"fit_seconds": -1.0},
-    ],
-)
-def test_value_of_a_wrong_type_is_refused(changes: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        row(**changes)

@@ -31,11 +31,6 @@ def line_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def kill(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait()
-
-
 def test_third_process_waits_for_one_of_two_gpus(tmp_path: Path) -> None:
     first = holder(tmp_path)
     second = holder(tmp_path)
@@ -43,10 +38,11 @@ def test_third_process_waits_for_one_of_two_gpus(tmp_path: Path) -> None:
     assert indices == {"0", "1"}
     third = holder(tmp_path)
     assert line_of(third).startswith("waiting for a GPU")
-    kill(second)
+    second.kill()
     assert line_of(third) in indices
-    kill(first)
-    kill(third)
+    for process in (first, second, third):
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize("cards", [("aaaa", "bbbb"), ("cccc",)])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,25 +19,19 @@ from workflow.config.reading import parse
 from workflow.planning import paths
 from workflow.runtime import hooks
 from workflow.runtime.command import execute
-from workflow.runtime.folder_lock import claim
 
 CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"main": {}}}
 
 
 def snakemake(
-    *,
-    dry_run: bool,
-    is_main_process: bool = True,
-    local_exec: bool = False,
-    files: tuple[str, ...] = ("mine.yaml",),
+    *, dry_run: bool = True, is_main_process: bool = True, files: Iterable[str] = (), **changes: Any
 ) -> Any:
-    names = ("verbose", "printshellcmds", "debug_dag")
-    settings = SimpleNamespace(dryrun=dry_run, quiet=None, **dict.fromkeys(names, False))
     return SimpleNamespace(
         overwrite_configfiles=files,
+        config_settings=SimpleNamespace(config=changes),
         is_main_process=is_main_process,
-        output_settings=settings,
-        local_exec=local_exec,
+        output_settings=SimpleNamespace(dryrun=dry_run),
+        local_exec=False,
         scheduler=SimpleNamespace(job_rate_limiter=JobRateLimiter(MaxJobsPerTimespan(100))),
     )
 
@@ -46,16 +39,17 @@ def snakemake(
 @pytest.fixture(autouse=True)
 def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.yaml").touch()
+    Path("config.yaml").write_text(json.dumps(CONFIG))
     monkeypatch.setattr("logging.raiseExceptions", True)
 
 
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     """Whatever was edited since the run began."""
     Path(paths.RESULTS).mkdir()
-    begun = hooks.plan_jobs(CONFIG, snakemake(dry_run=True))
+    config: dict[str, Any] = {}
+    begun = hooks.plan_jobs(config, snakemake())
     assert not Path(paths.PLAN).exists()
-    hooks.started(begun, CONFIG, snakemake(dry_run=False))
+    hooks.started(begun, config, snakemake(dry_run=False))
     edited = {**CONFIG, "methods": ["linear"], "folds": "no number"}
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
@@ -68,133 +62,64 @@ def test_plan_is_kept_early_without_hooks(
 ) -> None:
     Path(paths.RESULTS).mkdir()
     monkeypatch.setattr("sys.argv", program)
-    hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
+    hooks.plan_jobs({}, snakemake(dry_run=False))
     assert Path(paths.PLAN).exists() == ("--no-hooks" in program)
 
 
-def test_invalid_configuration_ends_in_one_line() -> None:
-    with pytest.raises(SystemExit) as error:
-        hooks.plan_jobs({**CONFIG, "folds": "x"}, snakemake(dry_run=True))
-    assert str(error.value).startswith("error: folds")
-
-
 def test_used_folder_is_refused(tmp_path: Path) -> None:
-    code = "from pathlib import Path; from workflow.runtime.folder_lock import claim; claim(Path())"
-    claim(tmp_path)
-    held = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert held.returncode != 0
-    assert f"process {os.getpid()} uses this folder" in held.stderr
+    code = "from pathlib import Path; from workflow.runtime import hooks; hooks.claim(Path.cwd())"
+    hooks.claim(tmp_path)
+    second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"{tmp_path}: another run" in second.stderr
 
 
-@pytest.mark.parametrize(
-    ("machine", "process", "cleared"),
-    [
-        (socket.gethostname(), 2**22, True),  # beyond the largest number of a process
-        (socket.gethostname(), os.getpid(), True),  # of a container that was started again
-        (socket.gethostname(), os.getppid(), False),
-        ("another", 2**22, False),
-    ],
-    ids=["ended", "own", "parent", "another machine"],
-)
-def test_the_lock_of_a_run_that_ended_here_is_cleared(
-    machine: str, process: int, cleared: bool, tmp_path: Path
-) -> None:
-    locks = tmp_path / ".snakemake" / "locks"
-    locks.mkdir(parents=True)
-    (locks / "0.output.lock").touch()
-    (locks.parent / "npt.owner").write_text(f"{machine} {process}")
-    if cleared:
-        claim(tmp_path)
-        assert not locks.exists()
-        return
-    with pytest.raises(UserError, match=f"process {process} on {machine}; if it has ended"):
-        claim(tmp_path)
-    assert (locks / "0.output.lock").exists()
-
-
-@pytest.mark.parametrize("option", ["--summary", "--dag", "--report=page.zip", "--unlock"])
-def test_one_can_look_while_a_run_goes_on(
-    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    claim(tmp_path)
-    monkeypatch.setattr("sys.argv", ["snakemake", option])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hooks, "claim", lambda _: pytest.fail("claimed"))
-        hooks.plan_jobs(CONFIG, snakemake(dry_run=False))
-
-
-@pytest.mark.parametrize("files", [(), ("config.yaml",)])
-def test_files_are_below_the_command_line(
-    files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("config.yaml").write_text(json.dumps({**CONFIG, "folds": 1, "preset": "mine"}))
-    monkeypatch.setattr("sys.argv", ["snakemake", "--config", "folds=0_2"])
-    config: dict[str, Any] = {"folds": 2}  # as Snakemake reads it
-    made = hooks.plan_jobs(config, snakemake(dry_run=True, files=files))
-    assert config == {**CONFIG, "folds": "0_2", "preset": "mine"}
+@pytest.mark.parametrize("files", [(), ("mine.yaml",)])
+def test_files_are_below_the_command_line(files: tuple[str, ...]) -> None:
+    Path("mine.yaml").write_text(json.dumps({**CONFIG, "folds": 1}))
+    config: dict[str, Any] = {"folds": 2}  # of the importing workflow
+    made = hooks.plan_jobs(config, snakemake(files=files, folds="0,2"))
+    assert config == {**CONFIG, "folds": "0,2"}
     assert [run.folds for run in made.plan.runs.values()] == [(0, 2)]
 
 
-@pytest.mark.parametrize("content", ["folds: 0\nfolds: 1\n", None])
-def test_default_file_that_cannot_be_read_is_named(content: str | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        (None, "config.yaml: "),
+        ("folds: 0\nfolds: 1\n", "config.yaml: "),
+        (json.dumps({**CONFIG, "folds": "x"}), "folds"),
+    ],
+)
+def test_wrong_configuration_ends_in_one_line(content: str | None, key: str) -> None:
+    Path("config.yaml").unlink()
     if content is not None:
         Path("config.yaml").write_text(content)
-    with pytest.raises(SystemExit, match=r"error: config\.yaml: "):
-        hooks.plan_jobs({}, snakemake(dry_run=True, files=()))
-
-
-def test_end_shows_what_the_report_says(capsys: pytest.CaptureFixture[str]) -> None:
-    hooks.finished()
-    assert capsys.readouterr().out == ""
-    log = Path(paths.log("report", "report"))
-    for path in (log, Path(paths.REPORT)):
-        path.parent.mkdir(parents=True)
-    log.write_text("3 of 3 results\n")
-    Path(paths.REPORT).touch()
-    hooks.finished()
-    *_, result, address = capsys.readouterr().out.splitlines()
-    assert result == "3 of 3 results"
-    assert address.startswith("report: file:///")
-
-
-def _user_error() -> None:
-    raise UserError("folds: x")
-
-
-def _os_error() -> None:
-    raise OSError(28, "No space left on device", "results/x")
-
-
-def _no_file() -> None:
-    raise FileNotFoundError(2, "No such file or directory", "x.yaml")
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
+    with pytest.raises(SystemExit) as error:
+        hooks.plan_jobs({}, snakemake())
+    assert str(error.value).startswith(f"error: {key}")
 
 
 @pytest.mark.parametrize(
-    ("main", "code"),
+    ("error", "code"),
     [
-        (_user_error, "error: folds: x"),
-        (_os_error, "error: results/x: No space left on device; run again to resume"),
-        (_no_file, "error: x.yaml: No such file or directory"),
-        (_interrupt, 130),
-        (lambda: None, 0),
+        (UserError("folds: x"), "error: folds: x"),
+        (
+            OSError(28, "No space left on device", "results/x"),
+            "error: results/x: No space left on device; run again to resume",
+        ),
+        (
+            FileNotFoundError(2, "No such file or directory", "x.yaml"),
+            "error: x.yaml: No such file or directory",
+        ),
+        (KeyboardInterrupt(), 130),
+        (None, 0),
     ],
 )
-def test_step_ends_in_one_line(main: Any, code: int | str) -> None:
-    with pytest.raises(SystemExit) as error:
+def test_step_ends_in_one_line(error: BaseException | None, code: int | str) -> None:
+    def main() -> None:
+        if error is not None:
+            raise error
+
+    with pytest.raises(SystemExit) as ended:
         execute(main)
-    assert error.value.code == code
-
-
-def test_equal_files_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = {}
-    for name in ("first", "second"):
-        Path(f"{name}.csv").write_text("x,y\n1,2\n")
-        blocks[name] = {"path": f"{name}.csv", "target": "y", "task": "regression"}
-    config = {**CONFIG, "custom_datasets": blocks, "datasets": list(blocks)}
-    jobs = hooks.plan_jobs(config, snakemake(dry_run=True))
-    hooks.started(jobs, config, snakemake(dry_run=True))
-    assert "first and second" in capsys.readouterr().err
+    assert ended.value.code == code

@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
+from tests.workflow.tables import DATASETS, write_random_table
 from workflow.config.reading import read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
@@ -26,47 +25,35 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers are for
 PATIENCE = 60.0
 Server = subprocess.Popen[bytes]
 LONG = {"width": 8, "layers": 2, "heads": 2, "updates": 10**6, "learning_rate": 0.01}
-CONSTANT = "drawn/constant/base/seed_0/folds_0"
-NPT = "drawn/npt/base/seed_0/folds_0"
+CONSTANT = "random/constant/base/seed_0/folds_0"
+NPT = "random/npt/base/seed_0/folds_0"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A folder with a plan: a baseline, and a training that takes hours."""
-    monkeypatch.chdir(tmp_path)
-    draws = np.random.default_rng(0)
-    table = pd.DataFrame(draws.normal(size=(60, 3)), columns=["a", "b", "y"])
-    table.to_csv("table.csv", index=False)
-    config = {
-        "folds": 0,
-        "custom_datasets": {"drawn": {"path": "table.csv", "target": "y", "task": "regression"}},
-        "datasets": ["drawn"],
-        "methods": ["constant", "npt"],
-        "settings": {"npt": LONG},
-        "studies": {"main": {}},
-    }
-    Path(paths.RESULTS).mkdir()
-    Path(SOCKET).parent.mkdir()
-    kept.keep(Plan.of(read(config)))
-    monkeypatch.setattr(sys, "argv", ["prepare", "--dataset", "drawn"])
-    prepare.main()
-    return tmp_path
+    settings = {"npt": LONG}
+    config = {**DATASETS, "methods": ["constant", "npt"], "settings": settings}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("run"))
+        write_random_table()
+        Path(paths.RESULTS).mkdir()
+        Path(SOCKET).parent.mkdir()
+        kept.keep(Plan.of(read({**config, "studies": {"main": {}}})))
+        patch.setattr(sys, "argv", ["prepare", "--dataset", "random"])
+        prepare.main()
+        yield
 
 
-@pytest.fixture
-def server(folder: Path) -> Iterator[Server]:
-    """The server of a run, which ends with the test."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The server of a run."""
     step_server.offer([])
     process = step_server._started.pop()
     yield process
-    end(process)
-
-
-def end(server: Server) -> None:
-    """The run ends."""
-    assert server.stdin is not None
-    server.stdin.close()
-    server.wait(PATIENCE)
+    assert process.stdin is not None
+    process.stdin.close()
+    process.wait(PATIENCE)
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -108,38 +95,21 @@ def descendants_of(process: int) -> list[int]:
 
 def begin_training(server: Server) -> tuple[subprocess.Popen[str], int]:
     """The process that asks, and the fork that trains."""
+    Path(paths.run_metrics(NPT)).unlink(missing_ok=True)
     process = start(NPT)
     wait_until(Path(paths.run_metrics(NPT)).exists)
     _, training = descendants_of(server.pid)
     return process, training
 
 
-def test_a_fork_does_what_a_process_does(server: Server) -> None:
-    rows = Path(paths.run_rows(CONSTANT))
-    forked = [finish(start(CONSTANT)), finish(start("unknown"))]
-    row_of_fork = json.loads(rows.read_text())
-    rows.unlink()
-    server.kill()
-    server.wait()
-    assert forked == [finish(start(CONSTANT)), finish(start("unknown"))]
-    row_of_process = json.loads(rows.read_text())
-    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb", "crc32"):
-        del row_of_fork[name]
-        del row_of_process[name]
-    assert row_of_fork == row_of_process
-    assert [code for code, _ in forked] == [0, 1]
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_reach_the_fork(server: Server, number: signal.Signals) -> None:
+def test_signals_reach_the_fork(server: Server) -> None:
     process, training = begin_training(server)
-    os.killpg(process.pid, number)
+    os.killpg(process.pid, signal.SIGTERM)
     code, output = finish(process)
     assert state_of(training) == "gone"
     assert "Traceback" not in output
-    assert code == 128 + number
-    if number == signal.SIGTERM:
-        assert Path(paths.run_checkpoint(NPT)).exists()
+    assert code == 128 + signal.SIGTERM
+    assert Path(paths.run_checkpoint(NPT)).exists()
 
 
 def test_ctrl_z_stops_the_fork_until_it_continues(server: Server) -> None:
@@ -160,7 +130,11 @@ def test_a_killed_fork_kills_the_process_that_asked(server: Server) -> None:
     assert code == -signal.SIGKILL
 
 
-def test_without_its_server_a_step_goes_on(server: Server) -> None:
+def test_a_fork_does_what_a_process_does(server: Server) -> None:
+    rows = Path(paths.run_rows(CONSTANT))
+    forked = [finish(start(CONSTANT)), finish(start("unknown"))]
+    row_of_fork = json.loads(rows.read_text())
+    rows.unlink()
     process, training = begin_training(server)
     server.kill()
     server.wait()
@@ -168,5 +142,10 @@ def test_without_its_server_a_step_goes_on(server: Server) -> None:
     os.kill(process.pid, signal.SIGTERM)
     code, _ = finish(process)
     assert code == 128 + signal.SIGTERM
-    code, _ = finish(start(CONSTANT))
-    assert code == 0
+    assert forked == [finish(start(CONSTANT)), finish(start("unknown"))]
+    row_of_process = json.loads(rows.read_text())
+    for name in ("fit_seconds", "predict_seconds", "peak_memory_mb", "crc32"):
+        del row_of_fork[name]
+        del row_of_process[name]
+    assert row_of_fork == row_of_process
+    assert [code for code, _ in forked] == [0, 1]

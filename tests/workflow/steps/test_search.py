@@ -6,9 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,7 +23,6 @@ from workflow.results.predictions import PARTS, fold_arrays, read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.steps import run
-from workflow.studies.probing import RunProbe
 
 STEM = "yacht/npt_compact/tuned/seed_0/folds_0"
 LOSSES = {"base": 0.3, "trial_01": 0.2, "trial_02": 0.4}
@@ -65,17 +62,8 @@ class Fits:
 def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.chdir(tmp_path)
     prepare("yacht")
-    studies = {
-        "main": {"tuned": True},
-        "corruption": {"kind": "corruption", "tuned": True},
-    }
-    return plan(
-        datasets=["yacht"],
-        folds=0,
-        methods=["npt_compact"],
-        budget={"npt_compact": 3},
-        studies=studies,
-    )
+    changes = {"methods": ["npt_compact"], "budget": 3, "studies": {"main": {"tuned": True}}}
+    return plan(datasets=["yacht"], folds=0, **changes)
 
 
 def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
@@ -83,6 +71,11 @@ def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
     run.fit(Job.of(planned, STEM), Resources())
     (fitted,) = read_rows(Path(paths.run_rows(STEM)))
     return fitted
+
+
+def interrupt(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
 
 
 def test_the_lowest_loss_is_kept(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +94,7 @@ def test_the_lowest_loss_is_kept(planned: Plan, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
+    interrupt(planned, monkeypatch)
     second = Fits(LOSSES)
     monkeypatch.setattr(job, "machine", lambda: "another node")
     resumed = fit(planned, second, monkeypatch)
@@ -113,11 +105,9 @@ def test_an_interrupted_search_resumes(planned: Plan, monkeypatch: pytest.Monkey
 
 
 def test_another_version_fits_all_again(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        fit(planned, Fits({**LOSSES, "trial_02": KeyboardInterrupt()}), monkeypatch)
-    monkeypatch.setitem(
-        methods(), "npt_compact", dataclasses.replace(methods()["npt_compact"], version=2)
-    )
+    interrupt(planned, monkeypatch)
+    newer = dataclasses.replace(methods()["npt_compact"], version=2)
+    monkeypatch.setitem(methods(), "npt_compact", newer)
     second = Fits(LOSSES)
     fit(planned, second, monkeypatch)
     assert second.fitted == list(LOSSES)
@@ -129,23 +119,3 @@ def test_a_failure_loses(loss: float, planned: Plan, monkeypatch: pytest.MonkeyP
     assert fitted.chosen is not None
     assert fitted.chosen["configuration"] == "base"
     assert fitted.failed_configurations == (loss < 0)
-
-
-def test_the_probe_loads_the_best(planned: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    fitted = fit(planned, Fits(LOSSES), monkeypatch)
-    loaded = []
-    trained = Job.of(planned, STEM)
-
-    def predict(rows: np.ndarray) -> Prediction:
-        return predicted(trained.prepared, rows, "trial_01")
-
-    def load(settings: object, *_: object) -> SimpleNamespace:
-        loaded.append(settings)
-        return SimpleNamespace(predict=predict)
-
-    method = dataclasses.replace(trained.method, load=load)
-    trained = dataclasses.replace(trained, method=method)
-    probe = RunProbe.from_job(trained, Resources())
-    probe._model(fitted)
-    assert loaded == [trained.trial("trial_01").settings]
-    assert loaded != [trained.settings]

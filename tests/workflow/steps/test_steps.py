@@ -8,12 +8,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from npt.errors import UserError
 from tests.rows import finish_all, plan, prepare
+from tests.workflow.tables import DATASETS, write_random_table
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
@@ -90,20 +89,10 @@ def test_of_two_processes_one_fits_and_the_other_waits(
 ) -> None:
     """As when Snakemake was killed and started again while a search goes on."""
     monkeypatch.chdir(tmp_path)
-    draws = np.random.default_rng(0)
-    table = pd.DataFrame(draws.normal(size=(60, 3)), columns=["a", "b", "y"])
-    table.to_csv("table.csv", index=False)
-    planned = plan(
-        folds=0,
-        custom_datasets={"drawn": {"path": "table.csv", "target": "y", "task": "regression"}},
-        datasets=["drawn"],
-        methods=["npt_compact"],
-        settings={"npt_compact": {"updates": 20, "members": 2}},
-        budget={"npt_compact": 2},
-        studies={"main": {"tuned": True}},
-    )
+    write_random_table()
+    planned = plan(**DATASETS, methods=["constant"], studies={"main": {}})
     keep(planned)
-    call(prepare_step.main, "--dataset", "drawn")
+    call(prepare_step.main, "--dataset", "random")
     (stem,) = planned.runs
     command = [sys.executable, "-m", "workflow.steps.run", "--run", stem]
     both = [subprocess.Popen(command, text=True, stdout=subprocess.PIPE) for _ in range(2)]
@@ -121,7 +110,7 @@ def test_estimate_counts_jobs_and_operations(
         "folds": "0-2",
         "datasets": ["yacht"],
         "methods": ["npt", "knn"],
-        "settings": {"npt": {"width": 16, "layers": 2, "heads": 4, "updates": 10}},
+        "settings": {"npt": {"width": 4, "layers": 2, "heads": 2, "updates": 10}},
         "studies": {"main": {}, "corruption": {"kind": "corruption", "methods": ["npt"]}},
     }
     file.write_text(json.dumps(config))

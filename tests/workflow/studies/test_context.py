@@ -105,15 +105,20 @@ def test_a_share_is_a_run_of_its_own_and_is_not_probed() -> None:
     assert shares == {"base": 1.0, "train_50_percent": 0.5, "train_10_percent": 0.1}
     fingerprints = {run.fingerprint for run in made.runs.values()}
     assert len(fingerprints) == 3
-    probed = made.probed_runs_of(made.studies["context"])
+    probed = [run for run in made.runs.values() if made.probes_of(run)]
     assert [run.variant for run in probed] == ["base"]
 
 
 def test_methods_without_stored_rows_are_trained_alone() -> None:
     made = plan("knn", "linear")
     study = made.studies["context"]
+<<<<<<< HEAD
     assert {run.method for run in made.probed_runs_of(study)} == {"knn"}
     trained = {run.train.share for run in made.runs_of(study) if run.method == "linear"}
+=======
+    assert {run.method for run in made.runs.values() if made.probes_of(run)} == {"knn"}
+    trained = {run.train_share for run in made.runs_of(study) if run.method == "linear"}
+>>>>>>> h_machine
     assert trained == {1.0, 0.5, 0.1}
     collected = context_study()
     is_base = (collected["method"] == "knn") & (collected["variant"] == "base")

@@ -22,6 +22,7 @@ from tests.workflow.studies.frames import (
     nan,
     with_second_seed,
 )
+from workflow.config.models import StudyConfig
 from workflow.report.sections import Section, Table
 from workflow.report.study import reported_studies
 from workflow.studies import kinds
@@ -71,7 +72,7 @@ def test_a_study_without_results_is_shown(name: str) -> None:
     assert any(NO_MODEL in note for note in section.notes)
     for figure in kind.figures:
         kind.figure(figure, study, SCORING)
-    (reported,) = reported_studies({name: study}, {name: name}, SCORING)
+    (reported,) = reported_studies({name: study}, {name: StudyConfig(kind=name)}, SCORING)
     assert reported.answer == ""
 
 
