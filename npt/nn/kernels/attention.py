@@ -36,7 +36,6 @@ def dot_product(
     *,
     scale: float,
     dropout: Dropout | None = None,
-    present: Tensor | None = None,
 ) -> Tensor:
     """softmax(Q K^T * scale) V (paper eq. 1), with dropout of the probabilities.
 
@@ -44,13 +43,9 @@ def dot_product(
         scale: NPT divides by the root of the block's full width, not of a head's (paper Appendix
             C.1).
         dropout: None in evaluation.
-        present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and
-            without dropout.
     """
     if dropout is not None and dropout.rate == 0:
         dropout = None
-    if present is not None:
-        return fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     positions = keys.shape[-2]
