@@ -41,14 +41,9 @@ def augmented(
 def _random_crops(framed: Tensor, h: int, w: int, generator: torch.Generator) -> Tensor:
     """A random crop (n, c, h, w) of every framed image, mirrored with probability one half."""
     device = framed.device
-    n, c, _, _ = framed.shape
-    corners = torch.randint(2 * PADDING + 1, (2, n, 1), generator=generator, device=device)
-    mirrored = torch.rand((n, 1), generator=generator, device=device) < 0.5
-    top, left = corners
-    down = torch.arange(h, device=device)
-    across = torch.arange(w, device=device)
-    rows = top + down  # (n, h)
-    columns = left + torch.where(mirrored, across.flip(0), across)  # (n, w)
-    items = torch.arange(n, device=device)[:, None, None, None]
-    channels = torch.arange(c, device=device)[:, None, None]
-    return framed[items, channels, rows[:, None, :, None], columns[:, None, None, :]]
+    n = len(framed)
+    top, left = torch.randint(2 * PADDING + 1, (2, n), generator=generator, device=device)
+    mirrored = torch.rand(n, generator=generator, device=device) < 0.5
+    crops = framed.unfold(2, h, 1).unfold(3, w, 1)  # (n, c, 2 PADDING + 1, 2 PADDING + 1, h, w)
+    images = crops[torch.arange(n, device=device), :, top, left]  # (n, c, h, w)
+    return torch.where(mirrored[:, None, None, None], images.flip(-1), images)

@@ -69,18 +69,20 @@ class Block(nn.Module):
         self,
         x: Tensor,
         rows: Tensor | None = None,
-        present: Tensor | None = None,
+        context: int | None = None,
         located: Tensor | None = None,
     ) -> Tensor:
         """Outputs (..., m, M) of positions x (..., s, M).
 
         Args:
-            rows: The positions (B, m) that ask; by default all.
-            present: The positions (B, s) that are attended to; by default all.
+            rows: The query positions (B, m); by default all.
+            context: Number of first positions that are attended to; by default all.
             located: Locations (B, s, f) of the positions, for a span.
         """
         queries, keys, values, residual = self.project(x, rows)
-        attended = self.attend(queries, keys, values, present, located, rows)  # (..., m, M)
+        keys = keys[..., :context, :]
+        values = values[..., :context, :]
+        attended = self.attend(queries, keys, values, located, rows)  # (..., m, M)
         hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
         widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
         activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
@@ -105,21 +107,30 @@ class Block(nn.Module):
         queries: Tensor,
         keys: Tensor,
         values: Tensor,
-        present: Tensor | None = None,
         located: Tensor | None = None,
         rows: Tensor | None = None,
     ) -> Tensor:
         """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
-        inputs = (*self.features(queries, keys), self.by_head(values))
-        dropout = self.drop_attention if self.training else None
+        values = self.by_head(values)  # (..., k, s, c)
         if self.span is None:
-            outputs = dot_product(*inputs, scale=self.scale, dropout=dropout, present=present)
+            dropout = self.drop_attention if self.training else None
+            features = self.features(queries, keys)
+            outputs = dot_product(*features, values, scale=self.scale, dropout=dropout)
         else:
-            assert located is not None
-            outputs = self.span.attend(
-                *inputs, located, rows, scale=self.scale, dropout=dropout, present=present
-            )
+            probabilities = self.scores(queries, keys, located, rows).softmax(-1)
+            outputs = self.drop_attention(probabilities) @ values
         return outputs.transpose(-2, -3).flatten(-2)  # (..., m, M)
+
+    def scores(
+        self, queries: Tensor, keys: Tensor, located: Tensor | None, rows: Tensor | None
+    ) -> Tensor:
+        """Scores (..., k, m, s) of queries (..., m, M) and keys (..., s, M)."""
+        query_features, key_features = self.features(queries, keys)
+        scores = query_features @ key_features.mT * self.scale
+        if self.span is None:
+            return scores
+        assert located is not None
+        return self.span(scores, located, rows)
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Features (..., k, m, c') and (..., k, s, c') whose scaled inner products are scores."""
@@ -132,12 +143,7 @@ class Block(nn.Module):
     def probabilities(self, x: Tensor, rows: Tensor, located: Tensor | None = None) -> Tensor:
         """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
         queries, keys, _, _ = self.project(x, rows)
-        query_features, key_features = self.features(queries, keys)
-        scores = query_features @ key_features.mT * self.scale  # (B, k, m, s)
-        if self.span is not None:
-            assert located is not None
-            scores = self.span.weigh(scores, located, rows)
-        return scores.float().softmax(-1)  # (B, k, m, s)
+        return self.scores(queries, keys, located, rows).float().softmax(-1)  # (B, k, m, s)
 
     def by_head(self, x: Tensor) -> Tensor:
         """(..., s, M) to (..., k, s, c)."""
@@ -169,35 +175,20 @@ class TiedBlock(Block):
         inputs = x if rows is None else take_rows(x, rows)  # (..., m, M)
         queries = self.query(self.norm_attention(inputs))  # (..., m, M)
         keys = queries if rows is None else self.query(self.norm_attention(x))  # (..., s, M)
-        return [queries, keys, self._values(keys), self.residual(inputs)]
+        values = self._values(keys)  # (..., s, M)
+        if self.contraction is not None:
+            values = values * (self.contraction / self.smaller_bound(keys.shape[-2]))
+        return [queries, keys, values, self.residual(inputs)]
 
-    def attend(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        present: Tensor | None = None,
-        located: Tensor | None = None,
-        rows: Tensor | None = None,
-    ) -> Tensor:
-        """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
-        attended = super().attend(queries, keys, values, present)  # (..., m, M)
-        if self.contraction is None:
-            return attended
-        if present is None:
-            return attended * (self.contraction / self.smaller_bound(keys.shape[-2]))
-        bound = self.smaller_bound(present.sum(-1))  # (B,)
-        return attended * (self.contraction / bound)[:, None, None]  # (B, m, M)
-
-    def smaller_bound(self, positions: int | Tensor) -> Tensor:
+    def smaller_bound(self, positions: int) -> Tensor:
         """The smaller of the bounds in the two norms: what contractive attention is divided by."""
         return torch.minimum(self.bound(positions), self.bound(positions, "euclidean"))
 
-    def bound(self, positions: int | Tensor, norm: Norm = "maximum") -> Tensor:
+    def bound(self, positions: int, norm: Norm = "maximum") -> Tensor:
         """Bound of the Lipschitz constant of attention and its output layer, unscaled.
 
         Args:
-            positions: Number of positions that are attended to, or numbers (B,).
+            positions: Number of positions that are attended to.
             norm: `maximum`, or `euclidean` of all positions' inputs together.
         """
         query, value = self._weights_by_head()

@@ -45,8 +45,8 @@ class Head(nn.Module):
         """Weight (C, e) and bias (C,) of the target's outputs."""
         raise NotImplementedError
 
-    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """Columns (m,) and logits (m, n, C) of every group, from tokens (n, d, e)."""
+    def logits(self, tokens: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Index and logits (n, C_j) of every categorical feature, from tokens (n, d, e)."""
         return iter(())
 
     def numbers(self, tokens: Tensor) -> Tensor:
@@ -65,12 +65,7 @@ class Head(nn.Module):
 
 
 class ColumnHead(Head):
-    """One linear layer e -> C_j per column, all in one weight.
-
-    Categorical columns are decoded in groups of similar size, each padded to its largest. That is
-    at most twice the classes, a handful of products for any number of columns, and shapes that no
-    mask changes.
-    """
+    """One linear layer e -> C_j per column, all in one weight."""
 
     starts: Tensor
 
@@ -83,19 +78,14 @@ class ColumnHead(Head):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.uniform_(self.bias, -bound, bound)
         self.register_buffer("starts", torch.tensor(layout.starts), persistent=False)
-        self.groups = nn.ModuleList()
-        for columns in _columns_by_size(layout):
-            self.groups.append(ClassGroup(layout, columns))
 
-    def logits(self, tokens: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """Columns (m,) and logits (m, n, C) of every group, from tokens (n, d, e).
-
-        Logits are -inf beyond a column's classes.
-        """
-        for group in self.groups:
-            assert isinstance(group, ClassGroup)
-            logits = group(tokens, self.weight, self.bias)  # (m, n, C)
-            yield group.columns, logits
+    def logits(self, tokens: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Index and logits (n, C_j) of every categorical feature, from tokens (n, d, e)."""
+        sizes = list(self.layout.sizes)
+        parts = (tokens.unbind(1), self.weight.split(sizes), self.bias.split(sizes))
+        for j, (column, weight, bias) in enumerate(zip(*parts, strict=True)):
+            if j != self.layout.target and not self.layout.continuous[j]:
+                yield j, _linear(column, weight, bias)
 
     def numbers(self, tokens: Tensor) -> Tensor:
         """Standardised values (..., d) from tokens (..., d, e), of continuous columns alone."""
@@ -114,45 +104,6 @@ class ColumnHead(Head):
         """Row counts of the columns in the fused parameters."""
         sizes = list(self.layout.sizes)
         return {self.weight: sizes, self.bias: sizes}
-
-
-class ClassGroup(nn.Module):
-    """Categorical columns (m,) that are decoded together.
-
-    Attributes:
-        rows: Rows (m, C) of the head's weight for every class; a column with fewer than C
-            classes repeats its last.
-        padding: 0, or -inf for repeated classes (m, C).
-    """
-
-    columns: Tensor
-    rows: Tensor
-    padding: Tensor
-
-    def __init__(self, layout: ColumnLayout, columns: list[int]) -> None:
-        super().__init__()
-        sizes = [layout.sizes[j] for j in columns]
-        starts = [layout.starts[j] for j in columns]
-        classes = torch.arange(max(sizes))  # (C,)
-        last = torch.tensor(sizes)[:, None] - 1  # (m, 1)
-        rows = torch.tensor(starts)[:, None] + classes.minimum(last)  # (m, C)
-        padding = torch.where(classes <= last, 0.0, -math.inf)  # (m, C)
-        self.register_buffer("columns", torch.tensor(columns), persistent=False)
-        self.register_buffer("rows", rows, persistent=False)
-        self.register_buffer("padding", padding, persistent=False)
-
-    def forward(
-        self,
-        tokens: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-    ) -> Tensor:
-        """Logits (m, n, C) from the tokens (n, d, e) of all columns."""
-        tokens = tokens[:, self.columns].to(weight.dtype).transpose(0, 1)  # (m, n, e)
-        weights = weight[self.rows].mT  # (m, e, C)
-        biases = bias[self.rows] + self.padding  # (m, C)
-        with torch.autocast(tokens.device.type, enabled=False):
-            return torch.baddbmm(biases[:, None], tokens, weights)  # (m, n, C)
 
 
 class TargetHead(Head):
@@ -204,14 +155,3 @@ def _linear(tokens: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """A linear layer in the precision of its weights, under autocast too."""
     with torch.autocast(tokens.device.type, enabled=False):
         return nn.functional.linear(tokens.to(weight.dtype), weight, bias)
-
-
-def _columns_by_size(layout: ColumnLayout) -> list[list[int]]:
-    """Categorical feature columns, grouped by the power of two that bounds their classes."""
-    groups: dict[int, list[int]] = {}
-    for j, size in enumerate(layout.sizes):
-        if j == layout.target or layout.continuous[j]:
-            continue
-        bound = (size - 1).bit_length()
-        groups.setdefault(bound, []).append(j)
-    return [groups[bound] for bound in sorted(groups)]

@@ -26,7 +26,7 @@ def attention_bound(
     query: Tensor,
     value: Tensor,
     output: Tensor,
-    positions: int | Tensor,
+    positions: int,
     *,
     scale: float,
     norm: Norm = "maximum",
@@ -37,21 +37,20 @@ def attention_bound(
         query: Transposes (k, c, M) of the heads' W^Q.
         value: Transposes (k, c, M) of the heads' W^V.
         output: Transpose (M, M) of W^O.
-        positions: Numbers of positions (...) that are attended to.
+        positions: Number of positions that are attended to.
         scale: Factor of the squared distances and of A.
         norm: `maximum` or `euclidean`, of the inputs of all positions together.
 
     Returns:
-        Bounds (...), differentiable in the weights.
+        The bound (), differentiable in the weights.
     """
-    positions = torch.as_tensor(positions).to(query)
     moments = 4 * second_moment(positions)
     if norm == "euclidean":
         query_norms = matrix_norm(query, norm)  # (k,)
         value_norms = matrix_norm(value, norm)  # (k,)
         heads = (query_norms.pow(4) * value_norms.square()).sum().sqrt()
         weights = heads * matrix_norm(output, norm)
-        return scale * (moments + 1) * positions.sqrt() * weights
+        return scale * (moments + 1) * math.sqrt(positions) * weights
     head_width = query.shape[1]
     outgoing = matrix_norm(query, norm)  # (k,), of the transposes
     incoming = matrix_norm(query.mT, norm)  # (k,)
@@ -60,16 +59,14 @@ def attention_bound(
     return scale * (moments * math.sqrt(head_width) + 1) * weights
 
 
-def second_moment(positions: Tensor) -> Tensor:
+def second_moment(positions: int) -> float:
     """phi^-1(n - 1) = W_0((n - 1) / e): bound of a query's mean squared distance to n positions.
 
     W_0 is the Lambert function, and the mean is weighted by the attention.
     """
     from scipy.special import lambertw
 
-    arguments = (positions.detach().cpu().double() - 1) / math.e
-    solutions = lambertw(arguments.numpy()).real
-    return torch.as_tensor(solutions).to(positions)
+    return float(lambertw((positions - 1) / math.e).real)
 
 
 def matrix_norm(weights: Tensor, norm: Norm) -> Tensor:

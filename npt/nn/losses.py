@@ -33,9 +33,9 @@ def feature_loss(
     if any(head.layout.continuous):
         errors = (head.numbers(tokens) - truth.numbers).square()  # (n, d)
         total = torch.where(scored & truth.continuous, errors, 0).sum()
-    for columns, logits in head.logits(tokens):
-        entropies = _cross_entropy(logits, truth.codes[:, columns].T)  # (m, n)
-        total = total + torch.where(scored[:, columns].T, entropies, 0).sum()
+    for j, logits in head.logits(tokens):
+        entropies = F.cross_entropy(logits, truth.codes[:, j], reduction="none")  # (n,)
+        total = total + torch.where(scored[:, j], entropies, 0).sum()
     return total
 
 
@@ -56,7 +56,8 @@ def label_loss(
         errors = head.target(tokens)[:, 0] - truth.numbers[:, truth.target]
         losses = errors.square()
     else:
-        losses = _cross_entropy(head.target(tokens), truth.codes[:, truth.target])
+        codes = truth.codes[:, truth.target]
+        losses = F.cross_entropy(head.target(tokens), codes, reduction="none")
     return torch.where(scored, losses, 0).sum()
 
 
@@ -93,9 +94,3 @@ def tradeoff(update: int, settings: NPTSettings) -> float:
         return settings.tradeoff_start
     progress = max(update - 2, 0) / settings.updates
     return settings.tradeoff_start * 0.5 * (1 + math.cos(math.pi * progress))
-
-
-def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
-    """-log p of the codes (...) under logits (..., C)."""
-    losses = F.cross_entropy(logits.flatten(0, -2), codes.flatten(), reduction="none")
-    return losses.view(codes.shape)

@@ -18,11 +18,9 @@ from torch.utils.checkpoint import checkpoint
 from npt.nn.block import Block, TiedBlock, take_rows
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import ColumnEmbedding, ImageEmbedding, build_embedding
-from npt.nn.gaussian import Gaussians
 from npt.nn.head import ColumnHead, build_head
 from npt.nn.inputs import Encodings, ModelInput
 from npt.nn.kernels.dropout import Dropout
-from npt.nn.losses import target_gaussians
 from npt.nn.settings import TIED_KERNELS, NPTSettings
 from npt.nn.span import Span, locate
 
@@ -75,14 +73,13 @@ class NPT(nn.Module):
         self,
         inputs: ModelInput,
         rows: Tensor | None = None,
-        present: Tensor | None = None,
+        context: int | None = None,
     ) -> Tensor:
         """Tokens (B, n, d, e) of all cells, from which `head` makes predictions.
 
         Args:
             rows: Query rows (B, m); the output is their tokens (B, m, d, e), at less cost.
-            present: Rows (B, n) that are not padding, where tables of different lengths form one
-                input; for evaluation.
+            context: Number of first rows that are attended to; by default all.
         """
         x = self.embed(inputs)  # (B, n, d, e)
         located = self._locate(inputs)  # (B, n, f)
@@ -90,7 +87,7 @@ class NPT(nn.Module):
             x = take_rows(x, rows)  # (B, m, d, e)
         for index in range(len(self.blocks)):
             queries = rows if index == self.query_block else None
-            x = self.apply_block(index, x, queries, present, located)  # (B, m, d, e)
+            x = self.apply_block(index, x, queries, context, located)  # (B, m, d, e)
         return self.drop_last(x)  # (B, m, d, e)
 
     def apply_block(
@@ -98,19 +95,19 @@ class NPT(nn.Module):
         index: int,
         x: Tensor,
         rows: Tensor | None = None,
-        present: Tensor | None = None,
+        context: int | None = None,
         located: Tensor | None = None,
     ) -> Tensor:
         """Attention between datapoints or attributes: (B, n, d, e) to (B, m, d, e)."""
         if self.to_others[index]:
-            y = self._run(index, x.flatten(2), rows, present, located)  # (B, m, d * e)
+            y = self._run(index, x.flatten(2), rows, context, located)  # (B, m, d * e)
             return y.unflatten(2, x.shape[2:])  # (B, m, d, e)
         by_row = x.flatten(0, 1)  # (B * n, d, e)
         if self.over_rows[index]:
             by_row = by_row.flatten(1)[:, None]  # (B * n, 1, d * e)
         return self._run(index, by_row).view(x.shape)  # (B, n, d, e)
 
-    def _run(self, index: int, *inputs: Tensor | None) -> Tensor:
+    def _run(self, index: int, *inputs: Tensor | int | None) -> Tensor:
         block = self.blocks[index]
         if self.recompute and torch.is_grad_enabled():
             return checkpoint(block, *inputs, use_reentrant=False)
@@ -130,27 +127,13 @@ class NPT(nn.Module):
         vectors = self.embedding.encode(inputs)  # (B, n, e)
         return Encodings.of(vectors)
 
-    def predict_target(
-        self,
-        inputs: ModelInput,
-        rows: Tensor | None = None,
-        present: Tensor | None = None,
-    ) -> Tensor:
-        """Target outputs (B, m, C), logits or standardised values; arguments as in `forward`."""
-        return self.head.target(self._target_tokens(inputs, rows, present))
-
-    def target_gaussians(
-        self,
-        inputs: ModelInput,
-        rows: Tensor | None = None,
-        present: Tensor | None = None,
-    ) -> Gaussians:
-        """Gaussians (1, B, m) of the standardised target; arguments as in `forward`."""
-        return target_gaussians(self.head, self._target_tokens(inputs, rows, present)[None])
-
-    def _target_tokens(self, *arguments: Any) -> Tensor:
-        """Tokens (B, m, e) of the target."""
+    def target_tokens(self, *arguments: Any) -> Tensor:
+        """Tokens (B, m, e) of the target; arguments as in `forward`."""
         return self(*arguments)[:, :, self.layout.target_token]
+
+    def predict_target(self, inputs: ModelInput, rows: Tensor | None = None) -> Tensor:
+        """Target outputs (B, m, C), logits or standardised values; arguments as in `forward`."""
+        return self.head.target(self.target_tokens(inputs, rows))
 
     def attention_weights(self, inputs: ModelInput, rows: Tensor) -> dict[int, Tensor]:
         """Attention (B, k, m, n) of query rows (B, m) in blocks that attend to others, by index."""

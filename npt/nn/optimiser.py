@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -14,127 +14,15 @@ from npt.nn.settings import NPTSettings
 BETAS = (0.9, 0.999)
 EPSILON = 1e-6
 NORM_CAP = 10.0
-LATE = 1e9  # the step at which Adam's bias corrections, 1 - beta^step, are one
-FEW = 4  # tensors of a parameter, for each of which a norm is taken
+LATE = 1e9  # a step at which Adam's bias corrections, 1 - beta^step, are one
 LOWEST_RATE = 1e-7
 
 
-class Moments:
-    """Weights, with running means of their gradients and of the gradients' squares.
-
-    Args:
-        clip: Bound on the absolute value of the gradients' elements.
-    """
-
-    def __init__(self, parameters: Iterable[nn.Parameter], clip: float) -> None:
-        self.parameters = list(parameters)
-        self.clip = clip
-        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
-
-    def gradients(self) -> list[Tensor]:
-        """Gradients, zero where there is none, whose elements are clamped in place."""
-        gradients = []
-        for parameter in self.parameters:
-            has_none = parameter.grad is None
-            gradients.append(torch.zeros_like(parameter) if has_none else parameter.grad)
-        if self.clip < math.inf:
-            torch._foreach_clamp_min_(gradients, -self.clip)
-            torch._foreach_clamp_max_(gradients, self.clip)
-        return gradients
-
-    def state(self) -> dict[str, list[Tensor]]:
-        """Tensors that later updates depend on, by name."""
-        return {"first": self.first, "second": self.second}
-
-
-class Lamb(Moments):
-    """LAMB (You et al. 2020) as in the paper: no bias correction or weight decay, capped norms.
-
-    Steps are those of PyTorch's fused Adam kernel, whose moments are LAMB's at a step so late that
-    its bias corrections are one.
-
-    Args:
-        segments: Row counts of the tensors that a parameter is fused of; each tensor has its own
-            trust ratio.
-    """
-
-    def __init__(
-        self,
-        parameters: Iterable[nn.Parameter],
-        segments: Mapping[nn.Parameter, Sequence[int]] | None = None,
-        clip: float = math.inf,
-    ) -> None:
-        super().__init__(parameters, clip)
-        segments = segments or {}
-        self._row_groups = [_row_groups(p, segments.get(p)) for p in self.parameters]
-        self._late = [torch.tensor(LATE, device=p.device) for p in self.parameters]
-
-    @torch.no_grad()
-    def step(self, learning_rate: float) -> None:
-        """One update from the parameters' gradients, where a missing gradient is zero."""
-        steps = [torch.zeros_like(parameter) for parameter in self.parameters]
-        torch._fused_adam_(
-            steps,  # from zero, Adam leaves minus the step in them
-            self.gradients(),
-            self.first,
-            self.second,
-            [],
-            self._late,
-            lr=1.0,
-            beta1=BETAS[0],
-            beta2=BETAS[1],
-            eps=EPSILON,
-            weight_decay=0.0,
-            amsgrad=False,
-            maximize=False,
-        )
-        self._add(steps, learning_rate)
-
-    def _add(self, steps: list[Tensor], learning_rate: float) -> None:
-        """Add the steps times learning rate and trust ratio, the latter by row group."""
-        parts = []
-        step_parts = []
-        for parameter, step, groups in zip(self.parameters, steps, self._row_groups, strict=True):
-            if isinstance(groups, Tensor):
-                norms = torch.sqrt(groups @ _row_squares(parameter))
-                step_norms = torch.sqrt(groups @ _row_squares(step))
-                by_row = groups.T @ trust_ratio(norms, step_norms)
-                ratios = by_row.reshape(-1, *(1,) * (parameter.ndim - 1))
-                parameter.addcmul_(step, ratios, value=learning_rate)
-            else:
-                parts += parameter.split(groups)
-                step_parts += step.split(groups)
-        if not parts:
-            return
-        norms = torch.stack(torch._foreach_norm(parts))
-        step_norms = torch.stack(torch._foreach_norm(step_parts))
-        ratios = trust_ratio(norms, step_norms).unbind()
-        for part, step, ratio in zip(parts, step_parts, ratios, strict=True):
-            part.addcmul_(step, ratio, value=learning_rate)
-
-
-def _row_groups(parameter: nn.Parameter, sizes: Sequence[int] | None) -> list[int] | Tensor:
-    """Numbers of rows with one trust ratio, or for many a matrix (groups, rows) of zeros and ones.
-
-    Sums over a group are then one product with the matrix, the same on every run.
-    """
-    if sizes is None:
-        return [len(parameter)]
-    if len(sizes) <= FEW:
-        return list(sizes)
-    groups = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
-    return nn.functional.one_hot(groups).T.to(parameter)
-
-
-def _row_squares(x: Tensor) -> Tensor:
-    return x.reshape(len(x), -1).square().sum(1)
-
-
-class Adam(Moments):
+class Adam:
     """Adam (Kingma and Ba 2015) or AdamW by PyTorch's function; its class is slow to import.
 
     Args:
+        clip: Bound on the absolute value of the gradients' elements.
         weight_decay: Decoupled from the gradients.
         fused: Whether one kernel does all; None leaves it to PyTorch.
     """
@@ -149,12 +37,15 @@ class Adam(Moments):
         weight_decay: float = 0.0,
         fused: bool | None = None,
     ) -> None:
-        super().__init__(parameters, clip)
+        self.parameters = list(parameters)
+        self.clip = clip
         self.betas = betas
         self.epsilon = epsilon
         self.weight_decay = weight_decay
         self.fused = fused
         self.updates = 0
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
         device = self.parameters[0].device if fused else None
         self.steps = [torch.zeros((), device=device) for _ in self.parameters]
 
@@ -162,9 +53,20 @@ class Adam(Moments):
     def step(self, learning_rate: float) -> None:
         """One update from the parameters' gradients, where a missing gradient is zero."""
         self.updates += 1
+        self.move([parameter.data for parameter in self.parameters], learning_rate)
+
+    def move(self, tensors: list[Tensor], learning_rate: float) -> None:
+        """Update the moments, and add the steps to tensors of the parameters' shapes."""
+        gradients = []
+        for parameter in self.parameters:
+            has_none = parameter.grad is None
+            gradients.append(torch.zeros_like(parameter) if has_none else parameter.grad)
+        if self.clip < math.inf:
+            torch._foreach_clamp_min_(gradients, -self.clip)
+            torch._foreach_clamp_max_(gradients, self.clip)
         adam(
-            [parameter.data for parameter in self.parameters],
-            self.gradients(),
+            tensors,
+            gradients,
             self.first,
             self.second,
             [],
@@ -182,7 +84,45 @@ class Adam(Moments):
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
-        return {**super().state(), "steps": self.steps}
+        return {"first": self.first, "second": self.second, "steps": self.steps}
+
+
+class Lamb(Adam):
+    """LAMB (You et al. 2020) as in the paper: no bias correction or weight decay, capped norms.
+
+    Its moments are those of Adam at a step so late that the bias corrections are one.
+
+    Args:
+        segments: Row counts of the tensors that a parameter is fused of; each tensor has its own
+            trust ratio.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        segments: Mapping[nn.Parameter, list[int]] | None = None,
+        clip: float = math.inf,
+    ) -> None:
+        super().__init__(parameters, clip, fused=True)
+        segments = segments or {}
+        self._sizes = [segments.get(p, [len(p)]) for p in self.parameters]
+        self.steps = [torch.full_like(step, LATE) for step in self.steps]
+
+    @torch.no_grad()
+    def step(self, learning_rate: float) -> None:
+        """One update: Adam's steps, times learning rate and trust ratio."""
+        steps = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.move(steps, 1.0)
+        parts: list[Tensor] = []
+        step_parts: list[Tensor] = []
+        for parameter, step, sizes in zip(self.parameters, steps, self._sizes, strict=True):
+            parts += parameter.split(sizes)
+            step_parts += step.split(sizes)
+        norms = torch.stack(torch._foreach_norm(parts))
+        step_norms = torch.stack(torch._foreach_norm(step_parts))
+        ratios = trust_ratio(norms, step_norms).unbind()
+        for part, step, ratio in zip(parts, step_parts, ratios, strict=True):
+            part.addcmul_(step, ratio, value=learning_rate)
 
 
 def trust_ratio(norm: Tensor, step_norm: Tensor) -> Tensor:
@@ -204,7 +144,7 @@ class Lookahead:
 
     def __init__(
         self,
-        optimiser: Lamb | Adam,
+        optimiser: Adam,
         steps: int,
         fraction: float,
         *,

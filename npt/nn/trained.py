@@ -114,11 +114,8 @@ class TrainedNPT(TrainedNetwork):
 
         With `own_rows`, the batches of the test mode lack train rows, whose predictions are NaN.
         """
-        in_validation_mode = self._in_validation_mode()
-        chosen: dict[Part, Tensor] = {
-            "validation": in_validation_mode,
-            "test": ~in_validation_mode,
-        }
+        in_validation = self.data.part == PART["validation"]
+        chosen: dict[Part, Tensor] = {"validation": in_validation, "test": ~in_validation}
         indices = self._tensor(rows)
         shape = (len(self.data.part), self.model.layout.target_size)
         outputs = torch.full(shape, torch.nan, device=self.device)
@@ -169,15 +166,6 @@ class TrainedNPT(TrainedNetwork):
             values = outputs[:, 0].double().cpu().numpy()
             return Prediction(self.statistics.original(values, self.data.target))
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
-
-    def _in_validation_mode(self) -> Tensor:
-        """Which rows (n,) need validation mode: none if it shows what test mode shows."""
-        settings = self.settings
-        same_labels = settings.target_mask == 1 or not settings.validation_labels_at_test
-        no_duplicates = settings.lookup == "off"  # duplicates show the labels of a mode's own rows
-        if same_labels and no_duplicates and settings.transductive:
-            return torch.zeros_like(self.data.part, dtype=torch.bool)
-        return self.data.part == PART["validation"]
 
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(values).to(self.device)

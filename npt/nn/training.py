@@ -140,30 +140,26 @@ class NPTTraining(Training[NPT, Lookahead]):
         data = self.data
         device = data.device
         generator = generator_for(self.seed, "evaluation", device, number)
-        loss_sum = torch.zeros((), dtype=torch.float64, device=device)
-        metric_sum = torch.zeros((), dtype=torch.float64, device=device)
-        continuous = model.layout.continuous[data.target]
-        count = 0
+        scored_rows = []
+        tokens_of_batches = []
         for rows in partition(data, "validation", self.settings, generator):
-            batch = data.take(rows)
-            masked = mask(batch, "validation", self.settings, generator)
+            masked = mask(data.take(rows), "validation", self.settings, generator)
             scored = masked.labels.nonzero().flatten()
-            if not len(scored):
-                continue
-            truth = batch.take(scored)
-            with autocast(self.settings, device):
-                tokens = model(masked.cells, scored[None])[0, :, model.layout.target_token]
-                loss_sum += label_loss(model.head, tokens, truth, masked.labels[scored])
-                outputs = model.head.target(tokens)  # (m, C)
-            if continuous:
-                metric_sum += (outputs[:, 0] - truth.numbers[:, data.target]).square().sum()
-            else:
-                metric_sum += (outputs.argmax(-1) == truth.codes[:, data.target]).sum()
-            count += len(scored)
-        if not count:
+            if len(scored):
+                with autocast(self.settings, device):
+                    tokens_of_batches.append(model.target_tokens(masked.cells, scored[None])[0])
+                scored_rows.append(rows[scored])
+        if not scored_rows:
             return math.inf, math.nan
-        metric = metric_sum.item() / count
-        return loss_sum.item() / count, math.sqrt(metric) if continuous else metric
+        truth = data.take(torch.cat(scored_rows))
+        tokens = torch.cat(tokens_of_batches)  # (m, e)
+        is_scored = ~truth.missing[:, data.target]
+        loss = label_loss(model.head, tokens, truth, is_scored).item() / len(tokens)
+        outputs = model.head.target(tokens)  # (m, C)
+        if model.layout.continuous[data.target]:
+            errors = outputs[:, 0] - truth.numbers[:, data.target]
+            return loss, errors.square().mean().sqrt().item()
+        return loss, (outputs.argmax(-1) == truth.codes[:, data.target]).double().mean().item()
 
 
 def drawn_batches(updates: int, settings: NPTSettings) -> int:

@@ -6,7 +6,6 @@ B tables, m context points, n queries, d inputs, width W.
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from npt.processes.settings import HEADS, Attention
@@ -36,12 +35,10 @@ class CrossAttention(nn.Module):
         """
         if self.kind == "uniform":
             return values.mean(1, keepdim=True).expand(-1, queries.shape[1], -1)
+        weights = self.weights(context, queries)  # (B, H, n, m)
         if self.multihead is None:
-            weights = self.weights(context, queries)  # (B, 1, n, m)
             return weights.squeeze(1) @ values
-        embedded = self.embed(queries)  # (B, n, W)
-        keys = self.embed(context)  # (B, m, W)
-        return self.multihead(embedded, keys, values)
+        return self.multihead(weights, values)
 
     def weights(self, context: Tensor, queries: Tensor) -> Tensor:
         """Attention (B, H, n, m) of every head to the context; of one where there are no heads."""
@@ -66,19 +63,14 @@ class MultiHead(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        if width % HEADS:
-            raise ValueError(f"width: {width} is not a multiple of {HEADS} heads")
         self.query = _linear(width)
         self.key = _linear(width)
         self.value = _linear(width)
         self.back = _linear(width)
 
-    def forward(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """(B, n, W) from embedded queries (B, n, W) and keys and values (B, m, W)."""
-        queries = _by_head(self.query(queries))  # (B, H, n, W / H)
-        keys = _by_head(self.key(keys))  # (B, H, m, W / H)
-        values = _by_head(self.value(values))  # (B, H, m, W / H)
-        attended = F.scaled_dot_product_attention(queries, keys, values)
+    def forward(self, weights: Tensor, values: Tensor) -> Tensor:
+        """(B, n, W) from attention (B, H, n, m) to values (B, m, W)."""
+        attended = weights @ _by_head(self.value(values))  # (B, H, n, W / H)
         joined = attended.transpose(1, 2).flatten(2)  # (B, n, W)
         return self.back(joined)
 

@@ -42,20 +42,16 @@ class Hyperparameters:
     @classmethod
     def drawn(cls, curves: int, generator: torch.Generator) -> Hyperparameters:
         """Independent draws for every curve."""
-        length_scale = _uniform(curves, LENGTH_SCALES, generator)
-        amplitude = _uniform(curves, AMPLITUDES, generator)
-        period = _uniform(curves, PERIODS, generator)
-        return cls(length_scale, amplitude, period)
+        bounds = (LENGTH_SCALES, AMPLITUDES, PERIODS)
+        return cls(*(_uniform((curves, 1, 1), bound, generator) for bound in bounds))
 
     def rounded(self, decimals: int) -> Hyperparameters:
         """The same to some decimals."""
-        values = (self.length_scale, self.amplitude, self.period)
-        return Hyperparameters(*(value.round(decimals=decimals) for value in values))
+        return Hyperparameters(*(value.round(decimals=decimals) for value in vars(self).values()))
 
     def numbers(self) -> dict[str, np.ndarray]:
         """Values (B,) by name."""
-        named = vars(self).items()
-        return {name: value.flatten().cpu().numpy() for name, value in named}
+        return {name: value.flatten().cpu().numpy() for name, value in vars(self).items()}
 
 
 def covariance(
@@ -84,11 +80,7 @@ def draw_curves(
 
 def drawn_inputs(curves: int, points: int, generator: torch.Generator) -> Tensor:
     """Inputs (B, n) float64, uniform on the interval [-2, 2]."""
-    low, high = INTERVAL
-    uniform = torch.rand(
-        curves, points, generator=generator, dtype=torch.float64, device=generator.device
-    )
-    return low + (high - low) * uniform
+    return _uniform((curves, points), INTERVAL, generator)
 
 
 def posterior(
@@ -144,9 +136,9 @@ def _noisy(covariances: Tensor) -> Tensor:
     return covariances + NOISE**2 * identity
 
 
-def _uniform(count: int, bounds: tuple[float, float], generator: torch.Generator) -> Tensor:
+def _uniform(
+    shape: tuple[int, ...], bounds: tuple[float, float], generator: torch.Generator
+) -> Tensor:
     low, high = bounds
-    uniform = torch.rand(
-        count, 1, 1, generator=generator, dtype=torch.float64, device=generator.device
-    )
-    return low + (high - low) * uniform
+    options = {"generator": generator, "dtype": torch.float64, "device": generator.device}
+    return low + (high - low) * torch.rand(shape, **options)

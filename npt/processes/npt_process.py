@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.gaussian import Gaussians
 from npt.nn.inputs import ModelInput
+from npt.nn.losses import target_gaussians
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.processes.tasks import Tasks
@@ -46,12 +47,11 @@ class NPTProcess(nn.Module):
     ) -> Gaussians:
         """Distributions (1, B, n) of all targets given the context; it has no latent variable."""
         inputs = _inputs(tasks)
-        rows = _row_numbers(inputs)
-        queries = rows[:, tasks.context :]
-        present = None
-        if not self.among_queries:
-            present = rows < tasks.context
-        return self.network.target_gaussians(inputs, queries, present)
+        tables, rows, _ = inputs.codes.shape
+        queries = torch.arange(tasks.context, rows, device=inputs.codes.device).expand(tables, -1)
+        context = None if self.among_queries else tasks.context
+        tokens = self.network.target_tokens(inputs, queries, context)  # (B, n, e)
+        return target_gaussians(self.network.head, tokens[None])
 
 
 def _inputs(tasks: Tasks) -> ModelInput:
@@ -64,10 +64,3 @@ def _inputs(tasks: Tasks) -> ModelInput:
     mask[:, tasks.context :, -1] = 1
     codes = torch.zeros_like(scale, dtype=torch.long)
     return ModelInput(codes, scale, mask)
-
-
-def _row_numbers(inputs: ModelInput) -> Tensor:
-    """Row numbers (B, m + n) of every table."""
-    tables, rows, _ = inputs.codes.shape
-    numbers = torch.arange(rows, device=inputs.codes.device)
-    return numbers.expand(tables, -1)

@@ -9,14 +9,13 @@ product.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from npt.nn.kernels.dropout import Dropout
 
@@ -36,7 +35,6 @@ def dot_product(
     *,
     scale: float,
     dropout: Dropout | None = None,
-    present: Tensor | None = None,
 ) -> Tensor:
     """softmax(Q K^T * scale) V (paper eq. 1), with dropout of the probabilities.
 
@@ -44,13 +42,9 @@ def dot_product(
         scale: NPT divides by the root of the block's full width, not of a head's (paper Appendix
             C.1).
         dropout: None in evaluation.
-        present: Keys (B, s) that are attended to, of keys (B, k, s, c); at least one a table, and
-            without dropout.
     """
     if dropout is not None and dropout.rate == 0:
         dropout = None
-    if present is not None:
-        return fused(queries, keys, values, attn_mask=present[:, None, None], scale=scale)
     if not queries.is_cpu:
         return _on_gpu(queries, keys, values, scale, dropout.rate if dropout else 0.0)
     positions = keys.shape[-2]
@@ -112,137 +106,64 @@ def explicit(
     dropout: Dropout | None = None,
 ) -> Tensor:
     """`dot_product` by explicit probabilities, over one batch of short or long sequences."""
+    shape = queries.shape
     length = keys.shape[-2]
     padding = -length % LANES if length <= SHORT else 0
+    queries = queries.flatten(0, -3)
+    keys = F.pad(keys.flatten(0, -3), (0, 0, 0, padding))
+    values = F.pad(values.flatten(0, -3), (0, 0, 0, padding))
+    batch, query_count, _ = queries.shape
+    bias = queries.new_zeros(length + padding)
+    bias[length:] = -torch.inf
+    items = _even_sizes(batch, BLOCK_SCORES // (query_count * len(bias)))
+    rows = _even_sizes(query_count, BLOCK_SCORES // len(bias))
+    kept = batch * query_count * len(bias) <= KEPT_SCORES
     key = dropout.key if dropout else 0
-    outputs = _Explicit.apply(
-        queries.flatten(0, -3),
-        F.pad(keys.flatten(0, -3), (0, 0, 0, padding)),
-        F.pad(values.flatten(0, -3), (0, 0, 0, padding)),
-        _Settings(length, scale, dropout, key),
-    )
-    return outputs.view(*queries.shape[:-1], -1)  # type: ignore[union-attr]
+    outputs = []
+    with torch.autocast("cpu", enabled=False):
+        for q, k, v in zip(
+            queries.split(items), keys.split(items), values.split(items), strict=True
+        ):
+            for part in q.split(rows, 1):
+                inputs = (part, k, v, bias, scale, dropout, key, len(outputs))
+                if kept or not torch.is_grad_enabled():
+                    attended = _attend(*inputs)
+                else:
+                    attended = checkpoint(
+                        _attend, *inputs, use_reentrant=False, preserve_rng_state=False
+                    )
+                outputs.append(attended.flatten(0, 1))
+    return torch.cat(outputs).view(*shape[:-1], -1)
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """Of the keys and values the first `length` count."""
-
-    length: int
-    scale: float
-    dropout: Dropout | None
-    key: int
-
-    @property
-    def rescale(self) -> float:
-        """Factor that makes up for dropped probabilities."""
-        return 1 / self.dropout.keep_probability if self.dropout else 1.0
-
-
-class _Explicit(torch.autograd.Function):
-    """Blockwise attention on the CPU over tensors (batch, s, c)."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        settings: _Settings,
-    ) -> Tensor:
-        batch_size, query_count, _ = queries.shape
-        key_count = keys.shape[1]
-        outputs = queries.new_empty(batch_size, query_count, values.shape[2])
-        fits = batch_size * query_count * key_count <= KEPT_SCORES
-        keep = any(ctx.needs_input_grad) and fits
-        kept = []
-        ctx.blocks = list(_blocks(batch_size, query_count, key_count))
-        with torch.autocast("cpu", enabled=False):
-            for part, (batch, rows) in enumerate(ctx.blocks):
-                probabilities, dropped = _probabilities(
-                    queries[batch, rows], keys[batch], settings, part
-                )
-                _product(dropped, values[batch], settings.rescale, outputs[batch, rows])
-                if keep:
-                    kept += [probabilities, dropped]
-        ctx.save_for_backward(queries, keys, values, outputs, *kept)
-        ctx.settings = settings
-        return outputs
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        outgoing = gradients[0].contiguous()
-        queries, keys, values, outputs, *kept = ctx.saved_tensors
-        settings = ctx.settings
-        to_queries = torch.empty_like(queries, memory_format=torch.contiguous_format)
-        # Wide and flat, (c, s), is the faster layout for these.
-        to_keys = torch.zeros_like(keys.mT, memory_format=torch.contiguous_format)
-        to_values = torch.zeros_like(values.mT, memory_format=torch.contiguous_format)
-        # Sums of the products of probabilities and their gradients, for every query.
-        inner = (outgoing * outputs).sum(-1, keepdim=True)
-        for part, (batch, rows) in enumerate(ctx.blocks):
-            block_queries = queries[batch, rows]
-            incoming = outgoing[batch, rows]
-            if kept:
-                probabilities, dropped = kept[2 * part : 2 * part + 2]
-            else:
-                probabilities, dropped = _probabilities(block_queries, keys[batch], settings, part)
-            scores = _product(incoming, values[batch].mT, settings.rescale)
-            scores.mul_(dropped).addcmul_(probabilities, inner[batch, rows], value=-1)
-            _product(scores, keys[batch], settings.scale, to_queries[batch, rows])
-            to_values[batch].baddbmm_(incoming.mT, dropped, alpha=settings.rescale)
-            to_keys[batch].baddbmm_(block_queries.mT, scores, alpha=settings.scale)
-        return to_queries, to_keys.mT, to_values.mT, None
-
-
-def _probabilities(
+def _attend(
     queries: Tensor,
     keys: Tensor,
-    settings: _Settings,
+    values: Tensor,
+    bias: Tensor,
+    scale: float,
+    dropout: Dropout | None,
+    key: int,
     part: int,
-) -> tuple[Tensor, Tensor]:
-    """Softmax of the scores, zero beyond `length`, and what dropout leaves of it."""
-    scores = _product(queries, keys.mT, settings.scale)
-    scores[:, :, settings.length :] = -torch.inf
-    precise = torch.promote_types(scores.dtype, torch.float32)
-    probabilities = scores.to(precise).softmax(-1)
-    if settings.dropout is None:
-        probabilities = probabilities.to(scores.dtype)
-        return probabilities, probabilities
-    mask = settings.dropout.kept(probabilities.shape, part, settings.key)
-    dropped = probabilities * mask.to(precise)
-    return probabilities.to(scores.dtype), dropped.to(scores.dtype)
-
-
-def _product(
-    left: Tensor,
-    right: Tensor,
-    factor: float,
-    out: Tensor | None = None,
 ) -> Tensor:
-    """Factor times left times right, without a separate pass for the factor."""
-    if out is None:
-        out = left.new_empty(*left.shape[:2], right.shape[2])
-    return torch.baddbmm(out, left, right, beta=0, alpha=factor, out=out)
+    """Attention (B, m, c') of one block of queries (B, m, c), with a bias (s,) of all scores.
+
+    Args:
+        key: Seed of the dropout's mask.
+        part: Number of the block.
+    """
+    scores = torch.baddbmm(bias, queries, keys.mT, alpha=scale)  # (B, m, s)
+    precise = torch.promote_types(scores.dtype, torch.float32)
+    probabilities = scores.softmax(-1, dtype=precise)
+    if dropout is None:
+        return probabilities.to(values.dtype) @ values
+    mask = dropout.kept(probabilities.shape, part, key).to(precise)
+    dropped = (probabilities * mask).to(values.dtype)
+    return dropped @ values / dropout.keep_probability
 
 
-def _blocks(
-    batch: int,
-    queries: int,
-    keys: int,
-) -> Iterator[tuple[slice, slice]]:
-    """Parts of the batch, or of one item's queries, with about BLOCK_SCORES scores each."""
-    if queries * keys <= BLOCK_SCORES:
-        for items in _even_slices(batch, BLOCK_SCORES // (queries * keys)):
-            yield items, slice(0, queries)
-        return
-    for item in range(batch):
-        for rows in _even_slices(queries, max(1, BLOCK_SCORES // keys)):
-            yield slice(item, item + 1), rows
-
-
-def _even_slices(length: int, limit: int) -> list[slice]:
-    """Slices of `length` positions that differ by at most one, each of at most `limit`."""
-    count = -(-length // limit)
+def _even_sizes(length: int, limit: int) -> list[int]:
+    """Sizes that differ by at most one, each of at most `limit` but at least 1."""
+    count = -(-length // max(1, limit))
     bounds = [length * i // count for i in range(count + 1)]
-    return [slice(low, high) for low, high in pairwise(bounds)]
+    return [high - low for low, high in pairwise(bounds)]

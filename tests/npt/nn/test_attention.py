@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -8,9 +10,9 @@ from npt.nn.kernels.attention import dot_product
 from npt.nn.kernels.dropout import Dropout
 
 SHAPES = [
-    pytest.param((20, 3, 2, 4), 2, id="very short"),
-    pytest.param((2, 3, 7, 4), 7, id="short"),
-    pytest.param((1, 2, 300, 4), 300, id="long"),
+    pytest.param((20, 3, 2, 4), id="very short"),
+    pytest.param((2, 3, 7, 4), id="short"),
+    pytest.param((1, 2, 300, 4), id="long"),
 ]
 
 
@@ -25,19 +27,21 @@ def random_inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
 def masks(dropout: Dropout, shape: tuple[int, ...]) -> torch.Tensor:
     """The mask of every probability, put together from the blocks in which it is drawn."""
     padded = shape[2] + (-shape[2] % attention.LANES if shape[2] <= attention.SHORT else 0)
-    flat = torch.empty(shape[0] * shape[1], shape[2], padded, dtype=torch.double)
-    for part, (batch, rows) in enumerate(attention._blocks(*flat.shape)):
-        block = flat[batch, rows]
-        block.copy_(dropout.kept(block.shape, part))
-    return flat.view(*shape[:2], shape[2], padded)[..., : shape[2]]
+    items = attention._even_sizes(
+        shape[0] * shape[1], attention.BLOCK_SCORES // (shape[2] * padded)
+    )
+    rows = attention._even_sizes(shape[2], attention.BLOCK_SCORES // padded)
+    blocks: list[torch.Tensor] = []
+    for size in product(items, rows):
+        blocks.append(dropout.kept((*size, padded), len(blocks)).flatten(0, 1))
+    return torch.cat(blocks).view(*shape[:3], padded)[..., : shape[2]].double()
 
 
-@pytest.mark.parametrize(("shape", "scores"), SHAPES)
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kept_scores", [0, 2**24])
 @pytest.mark.parametrize("block", [2**20, 500])
 def test_values_and_gradients_equal_the_plain_form(
     shape: tuple[int, ...],
-    scores: int,
     kept_scores: int,
     block: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -95,25 +99,17 @@ def test_masks_keep_the_rate_and_depend_on_key_site_and_part() -> None:
         assert abs(agreement - (0.81 + 0.01)) < 4 * (0.25 / mask.numel()) ** 0.5
 
 
-def test_dropout_is_unbiased_and_absent_in_evaluation() -> None:
-    drop, x = Dropout(0.1), torch.ones(1000, 300)
+@pytest.mark.parametrize(("dtype", "resolution"), [(torch.float32, 0), (torch.bfloat16, 0.002)])
+def test_dropout_is_unbiased_and_absent_in_evaluation(
+    dtype: torch.dtype, resolution: float
+) -> None:
+    drop = Dropout(0.1)
+    x = torch.ones(1000, 300, dtype=dtype)
     dropped = drop(x)
-    assert dropped.unique().tolist() == pytest.approx([0, 1 / drop.keep_probability])
-    assert abs(dropped.mean().item() - 1) < 4 * (0.1 / 0.9 / x.numel()) ** 0.5
-    assert torch.allclose(drop.add(3 * x, x), 3 + dropped)
+    assert abs(dropped.double().mean() - 1) < 4 * (0.1 / 0.9 / x.numel()) ** 0.5 + resolution
+    assert torch.allclose(drop.add(3 * x, x), 3 + dropped, atol=0.02)
     assert torch.equal(drop.eval()(x), x)
     assert torch.equal(drop.add(x, x), 2 * x)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_dropout_is_unbiased_in_either_precision(dtype: torch.dtype) -> None:
-    drop, x = Dropout(0.1), torch.ones(2000, 500, dtype=dtype)
-    error = 4 * (0.1 / 0.9 / x.numel()) ** 0.5
-    resolution = (
-        0.002 if dtype == torch.bfloat16 else 0
-    )  # of a single product, one way or the other
-    assert abs(drop(x).double().mean().item() - 1) < error + resolution
-    assert abs(drop.add(torch.zeros_like(x), x).double().mean().item() - 1) < error + resolution
 
 
 def test_the_gpu_form_is_the_same_attention() -> None:

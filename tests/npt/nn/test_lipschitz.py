@@ -57,7 +57,7 @@ def test_bounds_of_two_heads_equal_their_formulae() -> None:
     value = torch.tensor([[[1.0, 1, 0, 0], [0, 0, 0, 1]], [[0, 4, 0, 0], [1, 0, 0, 0]]]).double()
     output = torch.diag(torch.tensor([1.0, 2, 3, 5])).double()
     # W_0(4 / e) = 0.785..., by x exp(x + 1) = 4
-    moment = second_moment(torch.tensor(5.0).double()).item()
+    moment = second_moment(5)
     assert moment * math.exp(moment + 1) == pytest.approx(4)
     maximum = attention_bound(query, value, output, 5, scale=0.5)
     # |W^Q'|_inf of the heads: 3 and 3; |W^Q|_inf: 2 and 3; |W^V'|_inf: 2 and 4; |W^O'|_inf: 5

@@ -44,10 +44,9 @@ def test_a_zero_weight_moves_by_the_plain_update() -> None:
     )
 
 
-@pytest.mark.parametrize("tensors", [3, 7])
-def test_segments_of_a_fused_parameter_move_like_separate_ones(tensors: int) -> None:
+def test_segments_of_a_fused_parameter_move_like_separate_ones() -> None:
     torch.manual_seed(0)
-    sizes = list(range(1, tensors + 1))
+    sizes = [1, 2, 3, 4]
     fused = nn.Parameter(torch.randn(sum(sizes), 3, dtype=torch.double))
     separate = [nn.Parameter(part.clone()) for part in fused.detach().split(sizes)]
     whole = Lamb([fused], {fused: sizes})

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from npt.errors import UserError
 from npt.nn.block import Block
@@ -28,30 +27,20 @@ def span_of(**changes: Any) -> Span:
     return Span(LAYOUT, SETTINGS.changed(kernel="span", **changes)).double()
 
 
-def inputs(rows: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    tensors = []
-    by_head = (2, 4, rows)
-    for shape in ((*by_head, 3), (*by_head, 3), (*by_head, 2), (2, rows, 5)):
-        tensors.append(torch.randn(shape, generator=generator, dtype=torch.double))
-    return tuple(tensors)  # type: ignore[return-value]
-
-
 @pytest.mark.parametrize("threshold", [None, 0.02])
 @pytest.mark.parametrize("form", ["added", "multiplied"])
 def test_attention_equals_its_equation(threshold: float | None, form: str) -> None:
-    queries, keys, values, located = inputs(20)
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(2, 4, 20, 20, generator=generator, dtype=torch.double)
+    located = torch.randn(2, 20, 5, generator=generator, dtype=torch.double)
     span = span_of(span_threshold=threshold, span_form=form)
-    ours = span.attend(queries, keys, values, located, None, scale=0.5, dropout=None, present=None)
-    scores = queries @ keys.mT * 0.5
     scaled = located / span.sigma[span.column_of]
     gaussian = torch.exp(-torch.cdist(scaled, scaled).square() / 2)[:, None]
     expected = scores + gaussian.log() if form == "added" else scores * gaussian
     assert 0 < (gaussian < 0.02).float().mean() < 1
     if threshold is not None:
         expected = expected.masked_fill(gaussian < threshold, -torch.inf)
-    assert torch.allclose(ours, expected.softmax(-1) @ values, atol=1e-10)
-    weighed = span.weigh(scores, located)
+    weighed = span(scores, located)
     assert torch.allclose(weighed.softmax(-1), expected.softmax(-1), atol=1e-10)
 
 
@@ -62,7 +51,7 @@ def test_the_threshold_excludes_beyond_its_radius(threshold: float) -> None:
     x = torch.zeros(1, 3, 5, dtype=torch.double)
     x[0, 1, 0] = span.radius * 0.999 * span.sigma[0].item()
     x[0, 2, 0] = span.radius * 1.001 * span.sigma[0].item()
-    scores = span.weigh(torch.zeros(1, 1, 3, 3), x)
+    scores = span(torch.zeros(1, 1, 3, 3), x)
     weights = scores.softmax(-1)[0, 0, 0]
     assert weights[1] > 0
     assert weights[2] == 0
@@ -72,24 +61,23 @@ def test_the_threshold_excludes_beyond_its_radius(threshold: float) -> None:
 def test_a_gaussian_at_no_distance_changes_nothing(form: str) -> None:
     x = torch.zeros(1, 4, 5)
     scores = torch.randn(1, 2, 4, 4, dtype=torch.double)
-    assert torch.equal(span_of(span_form=form).weigh(scores, x), scores)
+    assert torch.equal(span_of(span_form=form)(scores, x), scores)
 
 
 def test_multiplied_scores_of_distant_rows_are_zero_and_added_ones_low() -> None:
     x = torch.zeros(1, 2, 5, dtype=torch.double)
     x[0, 1, 0] = 100
     scores = torch.full((1, 1, 2, 2), -5.0, dtype=torch.double)
-    assert span_of(span_form="multiplied").weigh(scores, x)[0, 0, 0, 1] == 0
-    assert span_of().weigh(scores, x)[0, 0, 0, 1] < -1000
+    assert span_of(span_form="multiplied")(scores, x)[0, 0, 0, 1] == 0
+    assert span_of()(scores, x)[0, 0, 0, 1] < -1000
 
 
 def test_a_query_without_near_rows_attends_to_the_nearest() -> None:
     located = torch.randn(1, 20, 5, generator=torch.Generator().manual_seed(0)).double()
-    located[:, 0] += 1000
-    others = torch.arange(20)[None] > 0
-    scores = torch.zeros(1, 1, 1, 20)
-    weighed = span_of(span_threshold=0.9).weigh(scores, located, torch.tensor([[0]]), others)
-    nearest = torch.cdist(located[:, :1], located[:, 1:]).argmin() + 1
+    located[:, 19] += 1000
+    scores = torch.zeros(1, 1, 1, 19)
+    weighed = span_of(span_threshold=0.9)(scores, located, torch.tensor([[19]]))
+    nearest = torch.cdist(located[:, 19:], located[:, :19]).argmin()
     assert weighed.isfinite().flatten().nonzero().tolist() == [[nearest]]
 
 
@@ -128,10 +116,9 @@ def test_a_network_with_another_rule_treats_rows_alike(changes: dict[str, Any]) 
     x = cells(12)
     rows = torch.tensor([[5, 2]])
     assert torch.allclose(model(x, rows), model(x)[:, rows[0]], atol=1e-12)
-    present = torch.arange(12)[None] < 8
     shorter = type(x)(x.codes[:, :8], x.scale[:, :8], x.mask[:, :8])
-    padded = model(x, torch.arange(8)[None], present)
-    assert torch.allclose(padded, model(shorter), atol=1e-12)
+    among = model(x, torch.arange(8)[None], 8)
+    assert torch.allclose(among, model(shorter), atol=1e-12)
 
 
 @pytest.mark.parametrize("changes", [{}, RESNET])
