@@ -100,12 +100,12 @@ class StudyKind:
     @property
     def tables(self) -> list[str]:
         """Names of the view's tables, which files are named after."""
-        return [table.__name__ for table in self.view.tables]
+        return list(self.view.tables)
 
     @property
     def figures(self) -> list[str]:
         """Names of the view's figures."""
-        return [figure.__name__ for figure in self.view.figures]
+        return list(self.view.figures)
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """One of the kind's tables."""

@@ -51,10 +51,10 @@ def figure(study, scoring):
     figure, (axis,) = panels(1, 3)
     axis.plot(study["size"])
     return figure
-figure.__name__ = "sizes"
 def answer(tidy):
     return f"The largest is {tidy['size'].max():.0f}."
-VIEW = View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("sizes",)))
+CARD = Card("How large?", "sizes", ("Size",), answer, ("sizes",))
+VIEW = View({"sizes": sizes}, {"sizes": figure}, CARD)
 """,
 }
 

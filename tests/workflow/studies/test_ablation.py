@@ -11,7 +11,7 @@ from tests.rows import row, study_frame
 from tests.workflow.report.toy import FAILED, SCORING, texts
 from workflow.report.published import published
 from workflow.studies import kinds
-from workflow.studies.ablation.tables import ONE_FOLD_NOTE, changes
+from workflow.studies.ablation.view import ONE_FOLD_NOTE, changes
 
 ABLATION = kinds()["ablation"]
 ERRORS = {"base": [3.0, 3.2], "layers_4": [3.6, 3.9], "without_attributes": [3.0, 3.2]}

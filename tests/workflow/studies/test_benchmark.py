@@ -45,16 +45,6 @@ def row_of(section: Section, method: str) -> dict[str, str]:
     return {title: texts(cells)[index] for title, cells in section.columns.items()}
 
 
-def test_bencheval_has_an_error_of_each_method_and_fold() -> None:
-    study = with_failure(benchmark_study())
-    tidy = table("bencheval", study).tidy
-    ok = study[study["status"] == "ok"]
-    assert len(tidy) == len(ok)
-    assert not tidy[["method", "task", "seed", "metric_error"]].isna().any(axis=None)
-    errors = tidy[tidy["metric"] == "auroc"]["metric_error"]
-    assert errors.to_numpy() == pytest.approx(1 - ok["test_auroc"].dropna().to_numpy())
-
-
 def test_methods_are_ranked_by_each_task_s_metric() -> None:
     tidy = table("ranks", benchmark_study()).tidy
     assert tidy[["task", "method", "mean_rank"]].to_numpy().tolist() == [

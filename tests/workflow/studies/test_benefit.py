@@ -20,7 +20,7 @@ from workflow.studies import kinds
 from workflow.studies.benefit import BenefitOptions
 from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
 from workflow.studies.benefit.probe import probe
-from workflow.studies.benefit.tables import SELF_TWIN
+from workflow.studies.benefit.view import SELF_TWIN
 from workflow.studies.corruption.changes import movements
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery

@@ -21,7 +21,7 @@ from workflow.planning.plan import Plan
 from workflow.studies import kinds
 from workflow.studies.context import ContextOptions
 from workflow.studies.context.probe import predicted_without, probe
-from workflow.studies.dose_response.tables import AT_PREDICTION, IN_TRAINING, contexts
+from workflow.studies.dose_response.view import AT_PREDICTION, IN_TRAINING, contexts
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["context"]

@@ -22,7 +22,7 @@ from workflow.config.reading import read
 from workflow.studies import kinds
 from workflow.studies.certificates.probe import probe
 from workflow.studies.certificates.search import cell_range, largest_influence, like_query
-from workflow.studies.certificates.tables import influences
+from workflow.studies.certificates.view import influences
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
 

@@ -25,7 +25,7 @@ from tests.workflow.studies.frames import (
 from workflow.report.sections import Section, Table
 from workflow.report.study import reported_studies
 from workflow.studies import kinds
-from workflow.studies.attention.tables import attention_heads
+from workflow.studies.attention.view import attention_heads
 
 SOURCES_OF_NPT = 3
 MEASURES = {

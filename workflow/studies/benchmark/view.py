@@ -3,7 +3,6 @@
 from workflow.report.cost import cost
 from workflow.report.rank_tests import refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
-from workflow.studies.benchmark.bencheval import bencheval
 from workflow.studies.benchmark.curves import curves
 from workflow.studies.benchmark.figures import critical_difference, ranks
 from workflow.studies.benchmark.scores import scores, scores_answer
@@ -12,11 +11,17 @@ from workflow.studies.benchmark.tables import ranks as ranks_table
 from workflow.studies.view import Card, View
 
 VIEW = View(
-    tables=(scores, metrics, ranks_table, published, cost, bencheval),
-    figures=(ranks, critical_difference, curves),
+    tables={
+        "scores": scores,
+        "metrics": metrics,
+        "ranks": ranks_table,
+        "published": published,
+        "cost": cost,
+    },
+    figures={"ranks": ranks, "critical_difference": critical_difference, "curves": curves},
     card=Card(
         "How accurate?",
-        scores,
+        "scores",
         answer=scores_answer,
         figures=("ranks", "critical_difference"),
     ),
