@@ -54,6 +54,8 @@ class StudyKind:
         needs_rows: Whether the probed models must predict from other rows.
         only_task: The task of all datasets, if it is restricted.
         realisations: Whether it probes models of many tables, or of one.
+        refuses_lookup: Whether models of the lookup task are refused, whose other rows are
+            duplicates that hold the answer.
         version: Raised by hand when rows of its probe change, so that they are made anew.
     """
 
@@ -66,6 +68,7 @@ class StudyKind:
     needs_rows: bool = False
     only_task: Task | None = None
     realisations: bool = False
+    refuses_lookup: bool = False
     version: int = 1
 
     def accepts(self, method: Method) -> bool:
@@ -82,6 +85,8 @@ class StudyKind:
 
     def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""
+        if self.refuses_lookup and settings.get("lookup", "off") != "off":
+            return "trained on the lookup task, whose other rows are duplicates"
         return None
 
     def variants_of(self, method: Method, options: Any) -> Mapping[str, Mapping[str, Any]]:

@@ -17,11 +17,10 @@ from tests.workflow.studies.frames import SCORING, benefit_study
 from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_p_value
 from workflow.studies import kinds
-from workflow.studies.benefit import BenefitOptions
-from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
+from workflow.studies.benefit import LABELS, OTHER_ROWS, BenefitOptions, sources_of
 from workflow.studies.benefit.probe import probe
 from workflow.studies.benefit.view import SELF_TWIN
-from workflow.studies.corruption.changes import movements
+from workflow.studies.corruption.probe import movements
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery
 

@@ -26,8 +26,7 @@ from workflow.report.sections import Table as ReportTable
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.changes import bootstrap, shift
-from workflow.studies.corruption.probe import probe
+from workflow.studies.corruption.probe import bootstrap, probe, shift
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["corruption"]

@@ -14,7 +14,6 @@ from npt.table import TASKS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import (
-    DASH,
     Cell,
     emphasised,
     followed_by,
@@ -39,21 +38,18 @@ from workflow.report.statistics import (
     ModelRows,
     by_model,
     fold_means,
-    framed,
     of_model,
     standard_error,
 )
 from workflow.report.titles import dataset_title, method_title, method_titles
-from workflow.studies.answers import effects_answer
-from workflow.studies.benefit.information import sources_of
+from workflow.studies.benefit import sources_of
 from workflow.studies.error_columns import model_columns, texts
-from workflow.studies.errors import effect, effect_cell, losses
+from workflow.studies.errors import effect, effect_cell, effects_answer, losses
 from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMNS = [*MODEL, "task", "folds", "reason", "metric", "source", "twin", "missing_twin"]
 EFFECTS = ["depends", "benefits"]
 TESTED = ["method", "variant", "source"]
 FEWEST_TABLES = 6
@@ -105,7 +101,7 @@ def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     for model in sorted(by_model(folds), key=lambda model: TASKS.index(model.task)):
         if model.variant == BASE:
             rows += _rows_of(model, folds, scoring.metrics[model.task])
-    return framed(rows, [*COLUMNS, *EFFECTS])
+    return pd.DataFrame(rows)
 
 
 def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
@@ -117,7 +113,9 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
         row = {**model.facts(), "metric": metric, "source": source.title}
         row["twin"] = source.twin if source.twin in twins else ""
         twin = of_model(folds, {**row, "variant": source.twin})
-        row["missing_twin"] = _missing_twin(twin) if row["twin"] else ""
+        row["missing_twin"] = ""
+        if row["twin"]:
+            row["missing_twin"] = by_model(twin)[0].reason if len(twin) else SELF_TWIN
         depends = benefits = pd.Series(dtype=float)
         if source.permuted is not None:
             depends = effect(losses(base, "clean_"), losses(base, f"{source.permuted.name}_"))
@@ -131,17 +129,6 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
             row[f"{name}_worse"] = (known > 0).sum()
             row[f"{name}_p_value"], _ = fold_test(known, fraction_tested(base))
         yield row
-
-
-def _missing_twin(twin: pd.DataFrame) -> str:
-    """Why a declared twin has no result; empty if it has one."""
-    if twin.empty:
-        return SELF_TWIN
-    failed = twin[twin["status"] != "ok"]
-    if failed.empty:
-        return ""
-    first = failed.iloc[0]
-    return f"fold {first['fold']}: {first['reason']}"
 
 
 def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
@@ -179,12 +166,10 @@ def _effects(part: pd.DataFrame, name: str) -> list[Cell]:
 
 def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
     """Reasons of missing bases, then of missing twins."""
-    notes = list(failure_notes(part.drop_duplicates(MODEL)))
-    without_twin = part[(part["reason"] == "") & (part["missing_twin"] != "")]
-    for row in without_twin.to_dict("records"):
-        title = method_title(row["method"], row["twin"])
-        notes.append(f"{DASH} {title} on {dataset_title(row['dataset'])}: {row['missing_twin']}")
-    return tuple(notes)
+    bases = part.drop_duplicates(MODEL)
+    complete = part[part["reason"] == ""]
+    twins = complete.assign(variant=complete["twin"], reason=complete["missing_twin"])
+    return failure_notes(pd.concat([bases, twins]))
 
 
 def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:

@@ -33,11 +33,9 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.results.row import LINEAR
-from workflow.studies.answers import effects_answer
-from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.selection import EVERYTHING, Selection
+from workflow.studies.corruption import EVERYTHING, CorruptionOptions, Selection
 from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
-from workflow.studies.errors import effect, effect_cell, errors, losses
+from workflow.studies.errors import effect, effect_cell, effects_answer, errors, losses
 from workflow.studies.view import Card, View
 
 MOVEMENT = "Predictions move"
@@ -142,11 +140,9 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
 def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
     """Facts of a model from its rows of all folds and seeds."""
     rows = fold_means(with_changes(model.seeds, selection))
-    low, high = np.nan, np.nan
     if model.reason:
         rows = rows[:0]
-    else:
-        low, high = _interval(model, selection)
+    low, high = _interval(model, selection)
     mean, error = rows["change"].mean(), standard_error(rows["change"])
     paper = published_change(model) if selection == EVERYTHING else np.nan
     return {

@@ -26,10 +26,9 @@ from workflow.report.statistics import (
     without_failures,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.answers import effects_answer
 from workflow.studies.context import ContextOptions
 from workflow.studies.error_columns import model_cells, probe_table
-from workflow.studies.errors import effect, effect_cell, error_label, errors, losses
+from workflow.studies.errors import effect, effect_cell, effects_answer, error_label, errors, losses
 from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
@@ -105,20 +104,19 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
 
     A model or a share with a failed fold has none.
     """
-    frames = []
-    study = with_columns(study.assign(constant=errors(study, "constant_")), ["contexts"])
+    study = with_columns(without_failures(study), ["contexts", "train_rows"])
     shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
-    models = [model for model in by_model(study) if not model.reason and model.variant in shares]
-    for base in models:
-        if base.variant != BASE:
-            continue
-        for row in base.seeds.dropna(subset="contexts").to_dict("records"):
+    study = study.assign(
+        constant=errors(study, "constant_"),
+        share=study["variant"].map(shares),
+        rows=study["train_rows"],
+    )
+    frames = []
+    for _, part in study.dropna(subset="share").groupby(MODEL[:2], sort=False):
+        bases = part[part["variant"] == BASE]
+        for row in bases.dropna(subset="contexts").to_dict("records"):
             frames.append(_probed(row, json.loads(row["contexts"]), AT_PREDICTION))
-        for model in models:
-            if (model.dataset, model.method) == (base.dataset, base.method):
-                facts = {"variant": BASE, "share": shares[model.variant], "kind": IN_TRAINING}
-                trained = model.rows.assign(**facts, rows=model.rows.get("train_rows"))
-                frames.append(_scored(trained, "test_"))
+        frames.append(_scored(part.assign(variant=BASE, kind=IN_TRAINING), "test_"))
     return _means(_by_fold(frames, intact=1.0))
 
 
