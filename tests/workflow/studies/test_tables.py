@@ -131,7 +131,7 @@ def test_the_dose_table_shows_the_largest_doses() -> None:
     assert line(section, "Breast Cancer", "k-NN") == ["–"] * 4
 
 
-def test_deletion_is_tested_over_rows_and_compared_with_the_paper() -> None:
+def test_deletion_is_tested_and_compared_with_the_paper() -> None:
     deletion = table("deletion", deletion_study(EIGHT))
     tidy = deletion.tidy.set_index("dataset")
     protein = tidy.loc["protein"]
