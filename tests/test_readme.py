@@ -20,7 +20,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.sections import Table
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
-from workflow.studies.corruption.tables import with_changes
+from workflow.studies.corruption.view import with_changes
 from workflow.studies.row_effects import row_effects
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -19,9 +19,8 @@ from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error
 from workflow.report.summary import REFERENCE, reference_study
 from workflow.studies.ablation.paper import paper_table
-from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.selection import EVERYTHING
-from workflow.studies.corruption.tables import with_changes
+from workflow.studies.corruption import EVERYTHING, CorruptionOptions
+from workflow.studies.corruption.view import with_changes
 
 CONFIGURATIONS = ROOT / "workflow" / "configs"
 FULL_SIZE = ("paper", "ablations", "lookup", "images")  # with the paper's settings

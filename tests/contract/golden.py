@@ -24,7 +24,7 @@ from npt.method import Method
 from npt.nn.probe import NPTProbe
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split, make_table
-from tests.workflow.studies import test_completion, test_curves
+from tests.workflow.studies import test_processes
 from tests.workflow.studies.models import small_npt
 from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery
@@ -82,9 +82,11 @@ def _of_kind(kind: StudyKind, part: str = "") -> list[float]:
     if part == "curves":
         with tempfile.TemporaryDirectory() as downloads:
             prepared = prepare_declared(gp_curves.DATASET, Path(downloads))
-        query = test_curves.query(prepared, test_curves.SETTINGS["attentive_neural_process"])
+        query = test_processes.curves_query(
+            prepared, test_processes.SETTINGS["attentive_neural_process"]
+        )
     elif part == "images":
-        query = test_completion.query(test_completion.SETTINGS["attentive_neural_process"])
+        query = test_processes.images_query(test_processes.OF_IMAGES["attentive_neural_process"])
     elif kind.name == "lookup":
         method = methods()["gaussian_process"]
         learner: Any = method.build(method.settings(**method.test_settings), Resources())

@@ -91,5 +91,5 @@ def _controls(reported: Sequence[ReportedStudy]) -> Section | None:
     for study in reported:
         card = study.kind.view.card
         if card and card.controls:
-            rows += card.controls(study.tables[card.table.__name__].tidy)
+            rows += card.controls(study.tables[card.table].tidy)
     return Section("Controls", columns_of(rows)) if rows else None

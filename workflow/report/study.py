@@ -47,7 +47,7 @@ class ReportedStudy:
         if card is None or card.answer is None:
             return ""
         with titles_of(self.rows):
-            return card.answer(self.tables[card.table.__name__].tidy)
+            return card.answer(self.tables[card.table].tidy)
 
     @property
     def sections(self) -> list[Section]:
@@ -58,7 +58,7 @@ class ReportedStudy:
             for section in table.sections:
                 if section.group or not 0 < len(section.rows) <= MOST_ROWS:
                     continue
-                if card and card.columns and card.table.__name__ == name:
+                if card and card.columns and card.table == name:
                     section = section.without(set(section.columns) - {*NAMES, *card.columns})
                 if not set(section.columns) <= set(NAMES):
                     sections.append(section)

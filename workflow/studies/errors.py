@@ -11,17 +11,18 @@ import numpy as np
 import pandas as pd
 
 from npt.table import Task
-from workflow.report.cells import MISSING, Cell, formatted, times
+from workflow.report.cells import MISSING, Cell, counted, formatted, listed, times
 from workflow.report.statistics import with_columns
+from workflow.report.titles import method_title
 
 ROUNDING = 1e-5  # effect that single precision may cause
+REGRESSION, CLASSES = "multiplies the RMSE by", "adds to the NLL, in nats per row,"
 
 
 def errors(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
     """RMSE, or the percentage of wrong classes, by metrics whose names begin with `prefix`."""
-    known = with_columns(rows, [f"{prefix}rmse", f"{prefix}accuracy"])
-    wrong = 100 * (1 - known[f"{prefix}accuracy"].astype(float))
-    return known[f"{prefix}rmse"].astype(float).where(rows["task"] == "regression", wrong)
+    rmse, accuracy = _metrics(rows, f"{prefix}rmse", f"{prefix}accuracy")
+    return rmse.where(rows["task"] == "regression", 100 * (1 - accuracy))
 
 
 def error_label(task: Task) -> str:
@@ -31,12 +32,15 @@ def error_label(task: Task) -> str:
 
 def losses(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
     """The loss of each row; NaN if it lacks the metric, or has no error."""
-    known = with_columns(rows, [f"{prefix}rmse", f"{prefix}nll"]).astype(
-        {f"{prefix}rmse": float, f"{prefix}nll": float}
-    )
-    rmse = known[f"{prefix}rmse"]
+    rmse, nll = _metrics(rows, f"{prefix}rmse", f"{prefix}nll")
     logarithms = rmse.where(rmse > 0).transform(np.log)
-    return logarithms.where(rows["task"] == "regression", known[f"{prefix}nll"])
+    return logarithms.where(rows["task"] == "regression", nll)
+
+
+def _metrics(rows: pd.DataFrame, *names: str) -> list[pd.Series]:
+    """Some columns; NaN where the rows lack them."""
+    known = with_columns(rows, names)
+    return [known[name].astype(float) for name in names]
 
 
 def effect(before: pd.Series, after: pd.Series) -> pd.Series:
@@ -57,3 +61,27 @@ def effect_cell(value: float, task: Task) -> Cell:
     if np.isnan(value):
         return MISSING
     return Cell(effect_text(value, task), value)
+
+
+def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> str:
+    """What a change does to each method's error: the means over datasets, the largest first.
+
+    Args:
+        tidy: A row per model, with `effect` as of `workflow.studies.errors` and its `folds`.
+        change: Subject of the sentence, such as `Shuffling the other rows`.
+        effect: Column of the effects.
+    """
+    known = tidy.dropna(subset=effect)
+    sentences = []
+    for is_regression, part in known.groupby(known["task"] == "regression", sort=False):
+        task = "regression" if is_regression else "binary"
+        means = part.groupby(["method", "variant"])[effect].mean().sort_values(ascending=False)
+        items = []
+        for (method, variant), mean in means.items():  # type: ignore[misc]
+            size = effect_text(mean, task).removeprefix("× ").removeprefix("+")
+            items.append(f"{size} ({method_title(method, variant)})")
+        folds = counted(int(part["folds"].max()), "fold")
+        extent = f"{counted(part['dataset'].nunique(), 'dataset')} × {folds}"
+        verb = REGRESSION if is_regression else CLASSES
+        sentences.append(f"{change} {verb} {listed(items)}; {extent}.")
+    return " ".join(sentences)

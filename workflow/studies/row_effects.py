@@ -8,7 +8,7 @@ import pandas as pd
 
 from workflow.config.fields import BASE
 from workflow.results.study_file import read_study
-from workflow.studies.benefit.information import OTHER_ROWS
+from workflow.studies.benefit import OTHER_ROWS
 from workflow.studies.errors import effect, losses
 
 KEYS = ["dataset", "task", "method", "fold"]

@@ -55,6 +55,8 @@ class StudyKind:
         needs_rows: Whether the probed models must predict from other rows.
         only_task: The task of all datasets, if it is restricted.
         realisations: Whether it probes models of many tables, or of one.
+        refuses_lookup: Whether models of the lookup task are refused, whose other rows are
+            duplicates that hold the answer.
         version: Raised by hand when rows of its probe change, so that they are made anew.
     """
 
@@ -67,6 +69,7 @@ class StudyKind:
     needs_rows: bool = False
     only_task: Task | None = None
     realisations: bool = False
+    refuses_lookup: bool = False
     version: int = 1
 
     def accepts(self, method: Method) -> bool:
@@ -83,6 +86,8 @@ class StudyKind:
 
     def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Reason why a run with these resolved settings cannot be part of such a study, or None."""
+        if self.refuses_lookup and settings.get("lookup", "off") != "off":
+            return "trained on the lookup task, whose other rows are duplicates"
         return None
 
     def variants_of(self, method: Method, options: Any) -> Mapping[str, Mapping[str, Any]]:
@@ -101,12 +106,12 @@ class StudyKind:
     @property
     def tables(self) -> list[str]:
         """Names of the view's tables, which files are named after."""
-        return [table.__name__ for table in self.view.tables]
+        return list(self.view.tables)
 
     @property
     def figures(self) -> list[str]:
         """Names of the view's figures."""
-        return [figure.__name__ for figure in self.view.figures]
+        return list(self.view.figures)
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """One of the kind's tables."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -28,7 +28,7 @@ class Card:
 
     Attributes:
         question: Heading of its section, which kinds may share.
-        table: The table that is shown.
+        table: Name of the table that is shown.
         columns: Its columns that are shown, as far as the table has them; empty for all.
         answer: A sentence of numbers of the tidy table; empty if there are none.
         figures: Names of the figures that are shown.
@@ -36,7 +36,7 @@ class Card:
     """
 
     question: str
-    table: MakesTable
+    table: str
     columns: tuple[str, ...] = ()
     answer: MakesAnswer | None = None
     figures: tuple[str, ...] = ()
@@ -47,41 +47,35 @@ class Card:
 class View:
     """What the module `view` of a kind's package exports as `VIEW`.
 
-    Tables and figures are functions of the collected study and the scoring, whose names are those
-    of their files. The docstring of a figure's function is its caption.
-
     Attributes:
+        tables: Functions of the collected study and the scoring, by the name of their files.
+        figures: The same; the docstring of a figure's function is its caption.
         optional: Conditions of figures that the report shows of some studies alone, by name.
     """
 
-    tables: tuple[MakesTable, ...]
-    figures: tuple[MakesFigure, ...] = ()
+    tables: Mapping[str, MakesTable]
+    figures: Mapping[str, MakesFigure] = field(default_factory=dict)
     card: Card | None = None
-    optional: dict[str, Callable[[pd.DataFrame, Scoring], bool]] | None = None
+    optional: Mapping[str, Callable[[pd.DataFrame, Scoring], bool]] = field(default_factory=dict)
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """A table of a study, whose trainings the titles of methods are of."""
         with titles_of(study):
-            return _named(self.tables, name)(study, scoring)
+            return self.tables[name](study, scoring)
 
     def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
         """A figure of a study."""
         with titles_of(study):
-            return _named(self.figures, name)(study, scoring)
+            return self.figures[name](study, scoring)
 
     def caption(self, name: str) -> str:
         """Caption of a figure as one line."""
-        return " ".join(str(_named(self.figures, name).__doc__).split())
+        return " ".join(str(self.figures[name].__doc__).split())
 
     def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> list[str]:
         """Figures that the report shows of a study; all of them have files."""
-        names = [figure.__name__ for figure in self.figures]
-        for name, has_content in (self.optional or {}).items():
+        names = list(self.figures)
+        for name, has_content in self.optional.items():
             if not has_content(study, scoring):
                 names.remove(name)
         return names
-
-
-def _named(functions: tuple[Any, ...], name: str) -> Any:
-    """The function of a name."""
-    return next(function for function in functions if function.__name__ == name)

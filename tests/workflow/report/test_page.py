@@ -52,7 +52,8 @@ class MadeUp(StudyKind):
 
     @property
     def view(self) -> View:
-        return View((sizes,), (figure,), Card("How large?", sizes, ("Size",), answer, ("figure",)))
+        card = Card("How large?", "sizes", ("Size",), answer, ("figure",))
+        return View({"sizes": sizes}, {"figure": figure}, card)
 
 
 def page(

@@ -63,7 +63,7 @@ def deletion_study(
     return study_frame(rows, "deletion")
 
 
-def attention_study(partner: float | None = None) -> pd.DataFrame:
+def attention_study() -> pd.DataFrame:
     """Two layers with two heads; the second head of each is local."""
     near = [0.5, 0.6, 0.4, 0.7, 0.55, 0.3, 0.45, 0.65]
     heads = []
@@ -71,8 +71,6 @@ def attention_study(partner: float | None = None) -> pd.DataFrame:
         for head in (0, 1):
             nearness = near if head else [-value for value in near]
             facts = {"layer": layer, "head": head, "nearness": nearness, "partner": None}
-            if partner is not None:
-                facts["partner"] = [partner] * 8
             constants = {"untrained": [0.1] * 8, "typical": [0.2] * 8, "reach": [0.5] * 8}
             heads.append({**facts, **constants})
     maps = {"rows": [[[2.0, 1.0, 0.5]] * 8] * 4}
@@ -210,12 +208,9 @@ def context_study(folds: int = 2) -> pd.DataFrame:
             _trained_on("npt", 50, fold, 3.0),
             _trained_on("npt", 10, fold, 6.0),
             _trained_on("knn", 50, fold, 4.0),
-            row("knn", fold, variant="train_10_percent", **_FAILURE),
+            failed("knn", fold, "n_neighbors 20 is too many", variant="train_10_percent"),
         ]
     return study_frame(rows, "context")
-
-
-_FAILURE = {"status": "failed", "reason": "n_neighbors 20 is more than the 7 train rows"}
 
 
 def _context(method: str, fold: int, errors: list[float]) -> Any:
@@ -244,21 +239,6 @@ STUDIES = {
     "attention": attention_study(),
     "lookup": lookup_study(),
 }
-
-
-def all_failed(study: pd.DataFrame) -> pd.DataFrame:
-    """The study without any result."""
-    return study.assign(status="failed", reason=NO_MODEL)
-
-
-def with_second_seed(study: pd.DataFrame) -> pd.DataFrame:
-    """The study with its rows repeated for another seed."""
-    return pd.concat([study, study.assign(seed=1)], ignore_index=True)
-
-
-def nan(values: Any) -> bool:
-    """Whether all values are NaN."""
-    return bool(np.isnan(np.asarray(values, float)).all())
 
 
 def published_study() -> pd.DataFrame:

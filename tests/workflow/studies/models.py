@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from baselines import baselines
+from baselines.grids import BaselineSettings
+from baselines.probe import StoredRowProbe
+from baselines.trained import TrainedBaseline
+from baselines.tuned import TunedBaseline
 from npt.data.declaration import SplitRule
-from npt.data.encoding import Statistics, one_hot_features, statistics
 from npt.data.splits import splits
-from npt.interface import Prediction, Resources
+from npt.interface import Resources
 from npt.nn.learner import NPTLearner
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.perturbation import InputLayout
-from npt.probing import QueryGroup, RowAttention, RowProbe
 from npt.table import Column, Split, Table, Task
 from tests.conftest import SMALL_NPT, first_split, make_table
 
@@ -69,71 +69,17 @@ def lookup_npt(rows: int = 1500, **changes: Any) -> tuple[TrainedNPT, Table, Spl
     return trained.with_table(table, split), table, split
 
 
-@dataclass(frozen=True)
-class NearestNeighbour:
-    """Predicts the target of the nearest train row."""
-
-    table: Table
-    split: Split
-    task: Task = "regression"
-    transductive: bool = True
-    seed: int = 0
-
-    @property
-    def target(self) -> int:
-        return self.table.target
-
-    @cached_property
-    def statistics(self) -> Statistics:
-        return statistics(self.table, self.split)
-
-    @cached_property
-    def features(self) -> np.ndarray:
-        return one_hot_features(self.table, self.statistics)
-
-    def nearest(self, row: int, context: np.ndarray) -> int:
-        squared = ((self.features[context] - self.features[row]) ** 2).sum(1)
-        return int(context[squared.argmin()])
-
-    def predict(self, rows: np.ndarray) -> Prediction:
-        nearest = [self.nearest(row, self.split.train) for row in rows.tolist()]
-        return Prediction(self.table.truth[nearest])
-
-
-@dataclass(frozen=True)
-class NeighbourProbe(RowProbe):
-    """What another model has to define for a deletion."""
-
-    trained: NearestNeighbour
-
-    def query_groups(self, rows: np.ndarray) -> Iterator[NeighbourQueries]:
-        yield NeighbourQueries(rows, [self.trained.split.train] * len(rows), self.trained)
-
-    def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
-        raise NotImplementedError
-
-    def before_training(self) -> None:
-        return None
-
-    def with_table(self, table: Table, split: Split) -> RowProbe:
-        raise NotImplementedError
-
-    def without_duplicates(self) -> RowProbe:
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class NeighbourQueries(QueryGroup):
-    """Query rows among the train rows."""
-
-    model: NearestNeighbour
-
-    def layout(self, query: int) -> InputLayout:
-        raise NotImplementedError
-
-    def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
-        nearest = []
-        for query, sources in zip(queries, cells, strict=True):
-            context = self.contexts[query][sources[1:, 0] - 1]
-            nearest.append(self.model.nearest(int(self.rows[query]), context))
-        return self.model.table.truth[nearest]
+def neighbours(
+    table: Table, split: Split, count: int
+) -> tuple[StoredRowProbe, list[tuple[int, np.ndarray]]]:
+    """The probe of k-NN, and each test row with the train rows from the nearest on."""
+    settings = BaselineSettings(grid={"n_neighbors": [count]})
+    learner = TunedBaseline(baselines()["knn"], settings, Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    assert isinstance(learner.trained, TrainedBaseline)
+    features = learner.trained.data.features
+    nearest = []
+    for row in split.test.tolist():
+        distances = ((features[split.train] - features[row]) ** 2).sum(1)
+        nearest.append((row, split.train[np.argsort(distances, kind="stable")]))
+    return StoredRowProbe(learner.trained), nearest

@@ -21,7 +21,7 @@ from tests.npt.compact.tables import small_compact
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.attention.probe import heads, spread, standardised_ranks
-from workflow.studies.attention.tables import is_local
+from workflow.studies.attention.view import is_local
 from workflow.studies.query import ProbeQuery
 
 

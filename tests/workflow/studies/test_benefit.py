@@ -1,4 +1,4 @@
-"""Dependence and benefit: movements of the probe, losses over folds, table and sentences."""
+"""Dependence and benefit: movements of the probe, losses over folds, table and figure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from npt.nn.probe import NPTProbe
 from npt.perturbation import Perturbation
 from npt.probing import Probe
 from npt.table import Column, Split, Table
+from tests.workflow.report.toy import FAILED, texts
 from tests.workflow.studies.frames import SCORING, benefit_study
 from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_p_value
+from workflow.report.sections import Section
 from workflow.studies import kinds
-from workflow.studies.benefit import BenefitOptions
-from workflow.studies.benefit.information import LABELS, OTHER_ROWS, sources_of
+from workflow.studies.benefit import LABELS, OTHER_ROWS, BenefitOptions, sources_of
 from workflow.studies.benefit.probe import probe
-from workflow.studies.benefit.tables import SELF_TWIN
-from workflow.studies.corruption.changes import movements
+from workflow.studies.benefit.view import SELF_TWIN
+from workflow.studies.corruption.probe import movements
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery
 
@@ -44,23 +45,9 @@ class MeanOfOthers(Probe):
         return values
 
 
-def query(probe: Probe, table: Table, split: Split, **options: Any) -> ProbeQuery:
-    return ProbeQuery(
-        probe=probe,
-        table=table,
-        split=split,
-        rows=split.test,
-        seed=3,
-        options=BenefitOptions.model_validate(options),
-    )
-
-
-def even_and_odd(**options: Any) -> ProbeQuery:
-    """Ten test rows; the train targets have a standard deviation of 2."""
-    targets = np.concatenate([np.zeros(10), [-2.0, 2.0, np.nan]])
-    table = Table.of([Column("y", "continuous")], targets[:, None], 0)
-    split = Split(0, np.arange(10, 13), np.arange(0), np.arange(10))
-    return query(MeanOfOthers(NO_MODEL), table, split, **options)
+def query(probe: Probe, table: Table, split: Split, permutations: int = 1) -> ProbeQuery:
+    options = BenefitOptions(permutations=permutations)
+    return ProbeQuery(probe, table, split, split.test, seed=3, options=options)
 
 
 def effects(study: pd.DataFrame) -> pd.DataFrame:
@@ -68,49 +55,38 @@ def effects(study: pd.DataFrame) -> pd.DataFrame:
     return tidy.set_index(["method", "source"])
 
 
-def cells(study: pd.DataFrame, title: str) -> list[str]:
-    (section,) = KIND.table("benefit", study, SCORING).sections
-    return [cell.text for cell in section.columns[title]]
-
-
-def notes(study: pd.DataFrame) -> str:
-    (section,) = KIND.table("benefit", study, SCORING).sections
-    return "\n".join(section.notes)
+def section(study: pd.DataFrame) -> Section:
+    (only,) = KIND.table("benefit", study, SCORING).sections
+    return only
 
 
 def test_moved_rows_and_movement_are_of_the_target_deviation() -> None:
-    facts, _ = probe(even_and_odd())
+    """Ten test rows; the train targets have a standard deviation of 2."""
+    targets = np.concatenate([np.zeros(10), [-2.0, 2.0, np.nan]])
+    table = Table.of([Column("y", "continuous")], targets[:, None], 0)
+    split = Split(0, np.arange(10, 13), np.arange(0), np.arange(10))
+    facts, _ = probe(query(MeanOfOthers(NO_MODEL), table, split))
     assert facts["corrupted_moved"] == 0.5
     assert facts["corrupted_target_all_moved"] == 0
     assert facts["control_moved"] == 0
     assert facts["target_deviation"] == 2
     assert facts["corrupted_shift"] == pytest.approx(0.5 * 0.5**0.5)
-
-
-def test_movement_of_classes_is_the_total_variation() -> None:
     before = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
     after = np.array([[0.4, 0.4, 0.2], [0.0, 0.5, 0.5]])
     assert movements("multiclass", before, after, 7.0) == pytest.approx([0.1, 1.0])
 
 
-def test_probe_has_the_facts_of_the_corruption() -> None:
-    model, table, split = small_npt("regression")
-    asked = query(NPTProbe(model), table, split, permutations=2)
-    facts, arrays = probe(asked)
-    corrupted, _ = corruption_probe(asked)
-    assert corrupted.items() <= facts.items()
-    assert facts["test_rmse"] == facts["clean_rmse"]
-    assert {"clean", "corrupted", "corrupted_1", "corrupted_target_all_1"} <= set(arrays)
-
-
-def test_test_metrics_are_of_all_test_rows() -> None:
+def test_probe_is_the_corruption_with_scores_of_all_test_rows() -> None:
     model, table, split = small_npt("multiclass")
-    asked = query(NPTProbe(model), table, split)
-    limited = replace(asked, rows=split.test[:3])
+    whole = query(NPTProbe(model), table, split, permutations=2)
+    limited = replace(whole, rows=split.test[:3])
     facts, arrays = probe(limited)
-    assert len(arrays["clean"]) == 3
-    assert len(split.test) > 3
-    assert facts["test_nll"] == pytest.approx(probe(asked)[0]["test_nll"])
+    corrupted, _ = corruption_probe(limited)
+    assert corrupted.items() <= facts.items()
+    assert {"clean", "corrupted", "corrupted_1", "corrupted_target_all_1"} <= set(arrays)
+    assert len(arrays["clean"]) == 3 < len(split.test)
+    clean = whole.score(model.predict(split.test).values)
+    assert facts["test_nll"] == pytest.approx(clean["nll"])
 
 
 @pytest.mark.parametrize(
@@ -134,26 +110,20 @@ def test_sources_are_permuted_or_in_twins() -> None:
     assert (other.title, other.permuted) == ("time of day", None)
 
 
-def test_effects_of_npt_are_those_of_the_frame() -> None:
+def test_effects_are_means_over_folds_and_tested() -> None:
     tidy = effects(benefit_study())
     labels = tidy.loc[("npt", "labels of other rows")]
     logarithms = np.log([2.9, 3.0, 3.1])
     assert labels["depends"] == pytest.approx(logarithms.mean())
     assert labels["depends_error"] == pytest.approx(logarithms.std(ddof=1) / 3**0.5)
+    assert labels["depends_p_value"] == pytest.approx(corrected_p_value(logarithms, 1 / 7))
     assert labels["benefits"] == pytest.approx(np.log([0.9, 1.0, 1.1]).mean())
+    assert labels["benefits_p_value"] > 0.9
     assert (labels["depends_worse"], labels["benefits_worse"]) == (3, 1)
     rows = tidy.loc[("npt", "other rows")]
     assert (rows["depends"], rows["depends_error"]) == (np.log(4), 0)
+    assert np.isnan(rows["depends_p_value"])
     assert rows["benefits"] == pytest.approx(np.log([2.0, 2.1, 2.2]).mean())
-
-
-def test_effects_are_tested_over_folds() -> None:
-    labels = effects(benefit_study()).loc[("npt", "labels of other rows")]
-    expected = corrected_p_value(np.log([2.9, 3.0, 3.1]), 1 / 7)
-    assert labels["depends_p_value"] == pytest.approx(expected)
-    assert labels["benefits_p_value"] > 0.9
-    equal = effects(benefit_study()).loc[("npt", "other rows")]
-    assert np.isnan(equal["depends_p_value"])
 
 
 def test_classes_lose_likelihood_beside_their_metric() -> None:
@@ -164,7 +134,7 @@ def test_classes_lose_likelihood_beside_their_metric() -> None:
     labels = effects(study).loc[("npt", "labels of other rows")]
     assert labels["metric"] == "auroc"
     assert labels["depends"] == pytest.approx(0.2)
-    assert cells(study, "Depends")[1] == "+0.20 (3 of 3)"
+    assert texts(section(study).columns["Depends"])[1] == "**+0.20 (3 of 3)**"
 
 
 def test_rounding_is_no_loss() -> None:
@@ -176,40 +146,37 @@ def test_rounding_is_no_loss() -> None:
 
 
 def test_table_has_both_effects_of_each_source() -> None:
-    study = benefit_study()
+    columns = section(benefit_study()).columns
     sources = ["other rows", "labels of other rows"]
-    assert cells(study, "Source") == [*sources, "other features", *sources]
-    factors = ["× 4.0", "× 3.0", "–", "× 6.0", "× 5.0"]
-    depends = [text if text == "–" else f"{text} (3 of 3)" for text in factors]
-    assert cells(study, "Depends") == depends
-    benefits = ["× 2.1 (3 of 3)", "× 1.0 (1 of 3)", "× 1.5 (3 of 3)", "–", "–"]
-    assert cells(study, "Benefits") == benefits
-    (section,) = KIND.table("benefit", study, SCORING).sections
-    bold = [cell.bold for cell in section.columns["Benefits"]]
-    assert bold == [True, False, True, False, False]
+    assert texts(columns["Source"]) == [*sources, "other features", *sources]
+    depends = ["× 4.0 (3 of 3)", "**× 3.0 (3 of 3)**", "–", "**× 6.0 (3 of 3)**", "× 5.0 (3 of 3)"]
+    assert texts(columns["Depends"]) == depends
+    benefits = ["**× 2.1 (3 of 3)**", "× 1.0 (1 of 3)", "**× 1.5 (3 of 3)**", "–", "–"]
+    assert texts(columns["Benefits"]) == benefits
 
 
-def test_failed_twin_is_a_dash_with_its_reason() -> None:
+@pytest.mark.parametrize(
+    ("failed", "note"),
+    [
+        ("variant == 'without_labels' and fold == 1", "(without_labels) on Yacht: fold 1: out of"),
+        ("variant == 'without_labels'", f"(without_labels) on Yacht: {SELF_TWIN}"),
+        ("variant == 'base' and method == 'npt'", "NPT on Yacht: fold 0: out of memory"),
+    ],
+    ids=["failed twin", "the model itself", "failed base"],
+)
+def test_missing_results_are_dashes_with_a_reason(failed: str, note: str) -> None:
     study = benefit_study()
-    twin = study["variant"] == "without_labels"
-    study.loc[twin & (study["fold"] == 1), ["status", "reason"]] = ["failed", "diverged"]
-    assert cells(study, "Benefits")[1] == "–"
-    assert "NPT (without_labels) on Yacht: fold 1: diverged" in notes(study)
-
-
-def test_twin_that_is_the_model_itself_is_explained() -> None:
-    study = benefit_study().query("variant != 'without_labels'")
-    assert cells(study, "Benefits")[1] == "–"
-    assert f"NPT (without_labels) on Yacht: {SELF_TWIN}" in notes(study)
-
-
-def test_failed_base_has_its_reason_once() -> None:
-    study = benefit_study()
-    base = (study["method"] == "npt") & (study["variant"] == "base")
-    study.loc[base, ["status", "reason"]] = ["failed", "diverged"]
-    assert cells(study, "Depends")[:3] == ["–"] * 3
-    assert notes(study).count("NPT on Yacht: fold 0: diverged") == 1
-    assert "without_labels" not in notes(study)
+    rows = study.query(failed).index
+    if SELF_TWIN in note:
+        study = study.drop(rows)
+    else:
+        study.loc[rows, list(FAILED)] = list(FAILED.values())
+    result = section(study)
+    assert texts(result.columns["Benefits"])[1] == "–"
+    assert len([line for line in result.notes if note in line]) == 1
+    if "base" in failed:
+        assert texts(result.columns["Depends"])[:3] == ["–"] * 3
+        assert "without_labels" not in " ".join(result.notes)
 
 
 def test_figure_pairs_both_effects_of_a_source() -> None:
@@ -218,29 +185,23 @@ def test_figure_pairs_both_effects_of_a_source() -> None:
     assert axis.get_title() == "NPT"
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels[1] == "Yacht: labels of other rows"
-    (legend,) = figure.legends
-    assert legend.get_texts()[0].get_text() == "depends: permuted"
     depends, benefits = [line.get_xdata() for line in axis.lines if line.get_marker() in "oD"][:2]
     assert depends[:2] == pytest.approx([4, 3], rel=1e-2)
     assert benefits == pytest.approx([2.1, 1, 1.5], rel=1e-2)
 
 
-def on_datasets(number: int) -> pd.DataFrame:
-    """A study of many datasets, on which the twins' errors grow by more and more."""
+def test_twins_are_tested_over_six_datasets() -> None:
     studies = []
-    for index in range(number):
+    for index in range(6):
         study = benefit_study().assign(dataset=f"d{index}")
         study.loc[study["variant"] == "without_labels", "test_rmse"] = 1.1 + 0.1 * index
         studies.append(study)
-    return pd.concat(studies, ignore_index=True)
-
-
-def test_twins_are_tested_over_six_datasets() -> None:
-    table = KIND.table("benefit", on_datasets(6), SCORING)
+    table = KIND.table("benefit", pd.concat(studies, ignore_index=True), SCORING)
     expected = np.exp(np.log([1.1, 1.2, 1.3, 1.4, 1.5, 1.6]).mean())
-    section = table.sections[0]
-    assert section.columns["Datasets"][1].text == "6"
-    assert section.columns["Twin's error"][1].value == pytest.approx(expected)
-    assert section.columns["p, Holm"][1].value == pytest.approx(2 / 2**6)
-    assert len(section.rows) == 3
-    assert len(KIND.table("benefit", on_datasets(5), SCORING).sections) == 1
+    first = table.sections[0]
+    assert first.columns["Datasets"][1].text == "6"
+    assert first.columns["Twin's error"][1].value == pytest.approx(expected)
+    assert first.columns["p, Holm"][1].value == pytest.approx(2 / 2**6)
+    assert len(first.rows) == 3
+    five = KIND.table("benefit", pd.concat(studies[1:], ignore_index=True), SCORING)
+    assert len(five.sections) == 1

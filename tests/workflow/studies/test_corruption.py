@@ -26,8 +26,7 @@ from workflow.report.sections import Table as ReportTable
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.changes import bootstrap, shift
-from workflow.studies.corruption.probe import probe
+from workflow.studies.corruption.probe import bootstrap, probe, shift
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["corruption"]
@@ -35,14 +34,8 @@ NO_MODEL: Any = None
 
 
 def query(probe: Probe, table: Table, split: Split, **options: Any) -> ProbeQuery:
-    return ProbeQuery(
-        probe=probe,
-        table=table,
-        split=split,
-        rows=split.test,
-        seed=3,
-        options=CorruptionOptions.model_validate(options),
-    )
+    validated = CorruptionOptions.model_validate(options)
+    return ProbeQuery(probe, table, split, split.test, seed=3, options=validated)
 
 
 def of_truth(truth: list[float], classes: int = 0) -> ProbeQuery:
@@ -83,16 +76,13 @@ def test_samples_pair_the_predictions_of_a_row(
     assert samples(changes) == pytest.approx(change, nan_ok=True)
 
 
-def test_accuracy_of_two_rows_has_three_changes() -> None:
+def test_samples_are_of_accuracies_and_of_rows_with_a_target() -> None:
     right = np.array([[0.9, 0.1], [0.9, 0.1]])
     half = np.array([[0.9, 0.1], [0.1, 0.9]])
     changes = samples(bootstrap(of_truth([0.0, 0.0], classes=2), right, [half]))
     values, counts = np.unique(changes, return_counts=True)
     assert values.tolist() == [-100, -50, 0]
     assert counts == pytest.approx([250, 500, 250], abs=60)
-
-
-def test_rows_without_a_target_are_not_sampled() -> None:
     clean = np.array([1.0, 1.0, 1.0])
     corrupted = np.array([2.0, 2.0, 50.0])
     changes = bootstrap(of_truth([0.0, 0.0, np.nan]), clean, [corrupted])
@@ -115,16 +105,6 @@ def test_default_probe_is_the_papers() -> None:
     rmse = np.sqrt(np.mean((corrupted - whole.truth[split.test]) ** 2))
     assert facts["corrupted_rmse"] == rmse
     assert np.array_equal(arrays["corrupted"], corrupted)
-    names = ["clean", "corrupted", "control_clean", "control"]
-    expected = {f"{name}_{metric}" for name in names for metric in ("rmse", "mse")}
-    further = {
-        "corrupted_bootstrap",
-        "corrupted_shift",
-        "target_deviation",
-        "corrupted_moved",
-        "control_moved",
-    }
-    assert set(facts) == expected | further
     assert facts["target_deviation"] == pytest.approx(np.std(whole.truth[split.train]))
     clean = model.predict(split.test).values
     assert facts["corrupted_shift"] == np.sqrt(np.mean((corrupted - clean) ** 2))
@@ -141,9 +121,8 @@ def test_the_difference_from_the_paper_needs_two_folds(folds: int, count: int) -
 
 def test_scores_are_means_over_different_permutations() -> None:
     model, whole, split = small_npt("multiclass")
-    asked = query(
-        NPTProbe(model), whole, split, columns=["features"], rows=["train"], permutations=3
-    )
+    options = {"columns": ["features"], "rows": ["train"], "permutations": 3}
+    asked = query(NPTProbe(model), whole, split, **options)
     facts, arrays = probe(asked)
     losses = []
     for draw in range(3):
@@ -187,24 +166,11 @@ def test_effects_are_tested_on_log_ratios() -> None:
     assert "3.0 (NPT) and 2.0 (k-NN)" in answer
 
 
-def test_log_ratios_find_what_percentages_hide() -> None:
-    study = reference_study("quick/corruption")
-    p_values = table(study[study["dataset"] == "yacht"]).tidy.set_index("method")["p_value"]
-    expected = {
-        "gaussian_process": 0.010,
-        "modern_nca": 0.014,
-        "tabr": 0.044,
-        "npt_compact": 0.048,
-        "knn": 0.069,
-        "npt": 0.499,
-    }
-    assert p_values[list(expected)].to_dict() == pytest.approx(expected, abs=5e-4)
-
-
 def test_controls_of_the_committed_rows_pass() -> None:
     """Permuting all cells costs who predicts from other rows alone, and nobody who ignores them."""
     for name in ("quick", "row_models", "kernels", "paper_tenth"):
-        tidy = table(reference_study(f"{name}/corruption")).tidy
+        study = reference_study(f"{name}/corruption")
+        tidy = table(study.loc[:, ~study.columns.str.endswith("_bootstrap")]).tidy
         dependence = [methods()[method].dependence for method in tidy["method"]]
         tidy = tidy.assign(dependence=dependence).dropna(subset="effect")
         assert (tidy["control"].fillna(0) <= 1e-4).all(), name
@@ -231,15 +197,15 @@ def test_interval_is_of_the_geometric_mean_over_folds() -> None:
     assert np.exp(single["high"]).tolist() == pytest.approx([1.975, 1])
 
 
-def test_seeds_of_a_fold_share_an_interval() -> None:
+@pytest.mark.parametrize("is_known", [True, False])
+def test_seeds_of_a_fold_share_an_interval(is_known: bool) -> None:
     study = selections_study(folds=1)
-    other = study.assign(seed=1)
     column = "corrupted_target_train_bootstrap"
     changes = np.array(json.loads(study[column].item())["changes"])
-    quadrupled = 100 - 4 * (100 - changes)
-    other[column] = json.dumps({"changes": quadrupled.tolist()})
+    quadrupled = (100 - 4 * (100 - changes)).tolist()
+    if not is_known:
+        quadrupled[-1] = None
+    other = study.assign(**{"seed": 1, column: json.dumps({"changes": quadrupled})})
     tidy = table(pd.concat([study, other], ignore_index=True)).tidy
-    assert np.exp(tidy["high"]).tolist() == pytest.approx([2 * 1.975, 1])
-    other[column] = json.dumps({"changes": [*quadrupled[1:].tolist(), None]})
-    tidy = table(pd.concat([study, other], ignore_index=True)).tidy
-    assert tidy["low"].isna().tolist() == [True, False]
+    high = 2 * 1.975 if is_known else np.nan
+    assert np.exp(tidy["high"]).tolist() == pytest.approx([high, 1], nan_ok=True)

@@ -19,7 +19,7 @@ from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.conftest import first_split, make_table
 from tests.npt.compact.tables import small_compact
-from tests.workflow.studies.models import NearestNeighbour, NeighbourProbe, lookup_npt, small_npt
+from tests.workflow.studies.models import lookup_npt, neighbours, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import Search, deletions
@@ -27,6 +27,7 @@ from workflow.studies.deletion.probe import distances
 from workflow.studies.query import ProbeQuery
 
 OPTIONS = DeletionOptions(tolerance=0.002, limit=0.02, retries=4)
+AT_LIMIT = DeletionOptions(tolerance=0.02, limit=0.02, growth=2.0, retries=1)
 
 
 def sensitive_npt(task: Task, **changes: Any) -> tuple[TrainedNPT, np.ndarray]:
@@ -127,13 +128,13 @@ def test_the_context_is_the_batch_of_the_query() -> None:
 def test_a_neighbour_model_needs_its_nearest_row_alone() -> None:
     table = make_table("regression", 90)
     split = first_split(table)
-    model = NearestNeighbour(table, split)
+    probe, nearest = neighbours(table, split, 1)
     exact = DeletionOptions(tolerance=1e-9, left=0.03, retries=1000)
-    results = deletions(NeighbourProbe(model), split.test, exact, 0)
-    for result in results:
-        assert np.array_equal(result.context, split.train)
-        assert result.kept[split.train == model.nearest(result.row, split.train)].all()
-        assert result.change == 0
+    results = deletions(probe, split.test, exact, 0)
+    for result, (row, train_rows) in zip(results, nearest, strict=True):
+        assert (result.row, result.change) == (row, 0)
+        assert set(result.context) == set(split.train)
+        assert result.kept[result.context == train_rows[0]].all()
     assert np.mean([result.kept.sum() for result in results]) < 3
 
 
@@ -161,30 +162,24 @@ def test_a_compact_npt_needs_no_more_rows_than_it_keeps(task: Task) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "left", "is_done"),
+    ("options", "changes", "left", "is_done"),
     [
-        ([float("nan")], 9, True),
-        ([0.0021] * 4, 9, False),
-        ([0.0021] * 5, 8, False),  # the tolerance has grown
-        ([0.003] * 4 + [0.1], 9, False),
+        (OPTIONS, [float("nan")], 9, True),
+        (OPTIONS, [0.0021] * 4, 9, False),
+        (OPTIONS, [0.0021] * 5, 8, False),  # the tolerance has grown
+        (OPTIONS, [0.003] * 4 + [0.1], 9, False),
+        (AT_LIMIT, [0.03], 9, False),  # rejected by the tolerance, which doubles
+        (AT_LIMIT, [0.03, 0.03], 9, True),
     ],
 )
-def test_changes_are_judged(changes: list[float], left: int, is_done: bool) -> None:
-    search = Search(7, np.arange(9), OPTIONS, 0)
+def test_changes_are_judged(
+    options: DeletionOptions, changes: list[float], left: int, is_done: bool
+) -> None:
+    search = Search(7, np.arange(9), options, 0)
     for change in changes:
         search.propose()
         search.judge(change)
     assert (len(search.left), search.done) == (left, is_done)
-
-
-def test_a_change_at_the_limit_ends_the_search() -> None:
-    options = DeletionOptions(tolerance=0.02, limit=0.02, growth=2.0, retries=1)
-    search = Search(7, np.arange(9), options, 0)
-    for is_done in (False, True):  # rejected by the tolerance, which doubles; then at the limit
-        search.propose()
-        search.judge(0.03)
-        assert search.done == is_done
-    assert (len(search.left), search.change) == (9, 0)
 
 
 def test_facts_of_the_probe_are_those_of_its_searches() -> None:

@@ -13,7 +13,7 @@ from workflow.config.reading import read
 from workflow.planning.plan import Plan
 from workflow.studies import kinds
 from workflow.studies.few_labels import train_rows_of
-from workflow.studies.few_labels.tables import by_fold, values_of_rows
+from workflow.studies.few_labels.view import by_fold, values_of_rows
 
 KIND = kinds()["few_labels"]
 DATASETS = ("yacht", "concrete", "boston_housing", "protein", "servo", "airfoil")
@@ -46,7 +46,7 @@ def test_each_number_of_labels_and_state_is_a_run() -> None:
     assert trained["labels_5_absent"] == TrainRows(labels=5, unlabelled="absent")
     assert len(trained) == 7
     assert len({run.fingerprint for run in plan.runs.values()}) == 7
-    assert not plan.probed_runs_of(plan.studies["few_labels"])
+    assert not any(plan.probes_of(run) for run in plan.runs.values())
 
 
 def test_names_of_variants_say_what_they_are_trained_on() -> None:

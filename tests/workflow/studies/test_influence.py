@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -22,7 +23,7 @@ from workflow.config.reading import read
 from workflow.studies import kinds
 from workflow.studies.certificates.probe import probe
 from workflow.studies.certificates.search import cell_range, largest_influence, like_query
-from workflow.studies.certificates.tables import influences
+from workflow.studies.certificates.view import influences
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
 
@@ -108,48 +109,40 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
     for other in others[:20]:
         scale = batch.inputs.scale.clone()
         uniform = torch.rand(scale.shape[2], generator=generator)
-        drawn = lowest + uniform * (highest - lowest)
         visible = model.data.continuous & (batch.inputs.mask[0, other] == 0)
-        scale[0, other] = torch.where(visible, drawn, scale[0, other])
-        changed = ModelInput(batch.inputs.codes, scale, batch.inputs.mask)
+        scale[0, other, visible] = (lowest + uniform * (highest - lowest))[visible]
+        changed = replace(batch.inputs, scale=scale)
         after = model.model.predict_target(changed, torch.tensor([[index]]))
         largest = max(largest, (after - before).abs().item())
     assert found > largest
 
 
 def study() -> pd.DataFrame:
-    rows = []
+    rows = [failed("npt", variant="lost")]
     bounds = {"base": (None, None), "contractive": (5e6, 50.0), "span": (None, None)}
     for variant, of_norms in bounds.items():
         certified = dict(zip(BOUNDS, of_norms, strict=True))
         for fold in (0, 1):
             facts = {"largest_influence": 1.0 + fold, "corruption": 0.1, "test_rmse": 2.0}
             rows.append(row("npt", fold, variant=variant, **facts, **certified))
-    rows.append(failed("npt", 0, variant="lost"))
     return study_frame(rows, "influence")
 
 
-def test_the_table_has_the_largest_of_the_folds() -> None:
+def test_table_and_figure_have_the_largest_of_the_folds() -> None:
     means = influences(study()).set_index("variant")
     assert means.loc["contractive", "bound"] == 50
     assert np.isnan(means.loc["base", "bound"])  # type: ignore[arg-type]
     assert means.loc["base", "largest_influence"] == 2
-    table = KIND.table("influence", study(), SCORING)
-    (first,) = table.sections
-    assert [cell.text for cell in first.columns["Certified"]] == ["–", "50", "–", "–"]
-    assert any("out of memory" in note for note in first.notes)
-
-
-def test_the_figure_has_marks_for_each_model() -> None:
-    figure = KIND.figure("influence", study(), SCORING)
-    (axis,) = figure.axes
+    (section,) = KIND.table("influence", study(), SCORING).sections
+    assert [cell.text for cell in section.columns["Certified"]] == ["–", "–", "50", "–"]
+    assert any("out of memory" in note for note in section.notes)
+    (axis,) = KIND.figure("influence", study(), SCORING).axes
     certified, largest, _ = axis.collections
-    influences_of_marks = largest.get_offsets()[:, 0]
-    assert influences_of_marks.tolist() == [2, 2, 2]
+    assert largest.get_offsets()[:, 0].tolist() == [2, 2, 2]
     assert np.nanmax(certified.get_offsets()[:, 0]) == 50
-    KIND.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels == ["NPT, 2.00", "NPT (contractive), 2.00", "NPT (span), 2.00"]
+    KIND.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
     plt.close("all")
 
 
@@ -162,10 +155,3 @@ def test_other_methods_are_refused() -> None:
     }
     with pytest.raises(UserError, match=r"studies.influence.methods.*allowed: npt$"):
         read(content)
-
-
-def test_encoded_images_are_refused() -> None:
-    options = KIND.options()
-    refusal = KIND.refuse({"lookup": "off", "encoder": "resnet18"}, options)
-    assert refusal == "encoder resnet18 has no bound; allowed: linear"
-    assert KIND.refuse({"lookup": "off", "encoder": "linear"}, options) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -16,20 +17,11 @@ from workflow.studies import kinds
 PROBES = [kind.name for kind in kinds().values() if kind.probes]
 
 
-def test_kinds_are_in_the_order_of_the_summary() -> None:
-    assert list(kinds())[:4] == ["benchmark", "corruption", "dose_response", "lookup"]
-    assert set(kinds()) >= {"ablation", "attention", "deletion"}
-
-
-def test_listing_the_kinds_imports_nothing_heavy() -> None:
+def test_listing_the_kinds_in_order_imports_nothing_heavy() -> None:
     code = "import sys; from workflow.studies import kinds; kinds(); print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert not {"torch", "sklearn", "pandas", "matplotlib"} & set(done.stdout.split())
+    assert list(kinds())[:4] == ["benchmark", "corruption", "dose_response", "lookup"]
+    modules = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert not {"torch", "sklearn", "pandas", "matplotlib"} & set(modules)
 
 
 @pytest.mark.parametrize("name", PROBES)
@@ -59,21 +51,15 @@ def test_default_options_are_valid(name: str) -> None:
         ("lookup", {"compare_with": {"mlp": {"transductive": False}}}, "mlp.transductive"),
     ],
 )
-def test_wrong_options_are_refused(
-    name: str,
-    options: dict[str, Any],
-    key: str,
-) -> None:
+def test_wrong_options_are_refused(name: str, options: dict[str, Any], key: str) -> None:
     with pytest.raises(UserError, match=key):
         validated(kinds()[name].options, options, "options")
 
 
 def test_kinds_accept_the_methods_that_they_can_probe() -> None:
     able = {kind: _probed(kind) for kind in PROBES}
-    row_models = {"npt", "npt_compact"}
-    for name, baseline in baselines().items():
-        if baseline.keeps_train_rows:
-            row_models.add(name)
+    stored = {name for name, baseline in baselines().items() if baseline.keeps_train_rows}
+    row_models = {"npt", "npt_compact", *stored}
     processes = {name for name, method in methods().items() if method.realisations}
     assert able["processes"] == processes
     assert able["corruption"] == able["dose_response"] == set(methods()) - processes
@@ -89,26 +75,29 @@ def _probed(kind: str) -> set[str]:
     return {method.name for method in methods().values() if kinds()[kind].accepts(method)}
 
 
-def test_lookup_refuses_models_of_the_plain_task() -> None:
-    lookup = kinds()["lookup"]
-    options = lookup.options()
-    assert lookup.refuse({"lookup": "original"}, options) is None
-    assert lookup.refuse({"lookup": "off"}, options)
-    # a baseline, whose stored rows are replaced
-    assert lookup.refuse({"grid": "quick"}, options) is None
-
-
-def test_corruption_refuses_some_columns_of_encoded_images() -> None:
-    corruption = kinds()["corruption"]
-    every = corruption.options()
-    some = corruption.options(columns=["all", "target"])
-    encoded = {"encoder": "resnet18"}
-    assert corruption.refuse(encoded, every) is None
-    assert corruption.refuse({"encoder": "linear"}, some) is None
-    assert corruption.refuse({"lookup": "off"}, some) is None
-    refusal = corruption.refuse(encoded, some)
-    assert refusal is not None
-    assert refusal.startswith("columns: target")
+@pytest.mark.parametrize(
+    ("name", "options", "settings", "refusal"),
+    [
+        ("lookup", {}, {"lookup": "original"}, None),
+        ("lookup", {}, {"lookup": "off"}, "not trained on the lookup task"),
+        ("lookup", {}, {"grid": "quick"}, None),  # of a baseline, whose stored rows are replaced
+        ("benefit", {}, {"lookup": "original"}, "trained on the lookup task"),
+        ("context", {}, {"lookup": "add_one"}, "trained on the lookup task"),
+        ("certificates", {}, {"lookup": "original"}, "trained on the lookup task"),
+        ("certificates", {}, {"lookup": "off", "encoder": "linear"}, None),
+        ("certificates", {}, {"encoder": "resnet18"}, "encoder resnet18 .* allowed: linear"),
+        ("corruption", {}, {"encoder": "resnet18"}, None),
+        ("corruption", {"columns": ["all", "target"]}, {"encoder": "linear"}, None),
+        ("corruption", {"columns": ["all", "target"]}, {"lookup": "off"}, None),
+        ("corruption", {"columns": ["all", "target"]}, {"encoder": "resnet18"}, "columns: target"),
+    ],
+)
+def test_kinds_refuse_runs_that_they_cannot_probe(
+    name: str, options: dict[str, Any], settings: dict[str, Any], refusal: str | None
+) -> None:
+    kind = kinds()[name]
+    reason = kind.refuse(settings, kind.options.model_validate(options))
+    assert (reason is None) if refusal is None else re.match(refusal, str(reason))
 
 
 @pytest.mark.parametrize("name", kinds())

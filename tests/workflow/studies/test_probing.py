@@ -19,6 +19,11 @@ from workflow.results.job import Job
 from workflow.studies.probing import Answer, RunProbe
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @dataclass(frozen=True)
 class Refitted:
     """Predicts zero, and keeps what it was refitted with."""
@@ -45,15 +50,8 @@ class Saved:
 def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     """The probe of a fold of a finished run, whose refitted models join the list."""
 
-    def refit(
-        settings: Any,
-        chosen: Mapping[str, Any],
-        resources: Resources,
-        table: Table,
-        split: Split,
-        seed: int,
-    ) -> Refitted:
-        models.append(Refitted(chosen, table, split, seed))
+    def refit(settings: Any, chosen: Any, resources: Resources, *fold: Any) -> Refitted:
+        models.append(Refitted(chosen, *fold))
         return models[-1]
 
     prepare("yacht")
@@ -70,10 +68,7 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     return list(probe.fold(planned.probes_of(job.run), fold))
 
 
-def test_probe_refits_blind_with_the_chosen_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_probe_refits_blind_with_the_chosen_settings() -> None:
     models: list[Refitted] = []
     ((_, row, arrays), (other, *_)) = answers(models, 2)
     (model,) = models  # for both studies
@@ -85,10 +80,7 @@ def test_probe_refits_blind_with_the_chosen_settings(
     assert arrays["fold_2_rows"].tolist() == [3]
 
 
-def test_run_without_a_model_gives_a_failed_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_run_without_a_model_gives_a_failed_row() -> None:
     models: list[Refitted] = []
     for _, row, arrays in answers(models, 0, status="failed", reason="out of memory"):
         assert (row.status, row.reason) == ("failed", "out of memory")
@@ -97,11 +89,8 @@ def test_run_without_a_model_gives_a_failed_row(
 
 
 @pytest.mark.parametrize("method", ["npt", "knn"])
-def test_weights_that_predict_other_values_are_refused(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_that_predict_other_values_are_refused(method: str) -> None:
     """The saved predictions are NPT's, which are not those of k-NN."""
-    monkeypatch.chdir(tmp_path)
     prepare("yacht")
     study = {"kind": "corruption", "methods": ["npt"]}
     planned = plan(datasets=["yacht"], folds=[0], methods=["npt"], studies={"corruption": study})

@@ -46,7 +46,7 @@ RANKING_NOTES: dict[Ranking, str] = {
 }
 
 
-def ranks(study: pd.DataFrame, scoring: Scoring) -> Table:
+def ranks_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Mean ranks of all methods by the metric of each task (paper Table 1).
 
     Tasks with fewer datasets than `FEWEST_RANKED` have no section.

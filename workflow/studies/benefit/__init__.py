@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from workflow.studies.benefit.information import PERMUTED
-from workflow.studies.corruption.selection import Selection
+from workflow.studies.corruption import EVERYTHING, Selection
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
     from npt.method import Method
+
+
+@dataclass(frozen=True)
+class Information:
+    """A source of information.
+
+    Attributes:
+        twin: Name of the twins that are trained without it.
+        permuted: Cells of the other rows whose permutation destroys it; None if it is in the row.
+    """
+
+    title: str
+    twin: str
+    permuted: Selection | None = None
+
+
+OTHER_ROWS = Information("other rows", "without_datapoints", EVERYTHING)
+LABELS = Information("labels of other rows", "without_labels", Selection("target", "all"))
+ATTRIBUTES = Information("other features", "without_attributes")
+KNOWN = (OTHER_ROWS, LABELS, ATTRIBUTES)
+PERMUTED = tuple(source.permuted for source in KNOWN if source.permuted is not None)
+
+
+def sources_of(twins: Collection[str]) -> list[Information]:
+    """What a model is asked about: what is in other rows, and what its twins are without."""
+    sources = {source.twin: source for source in KNOWN if source.permuted or source.twin in twins}
+    for twin in twins:
+        title = twin.removeprefix("without_").replace("_", " ")
+        sources.setdefault(twin, Information(title, twin))
+    return list(sources.values())
 
 
 class BenefitOptions(Options):
@@ -33,12 +63,6 @@ class BenefitOptions(Options):
 class Benefit(StudyKind):
     """A kind that probes base runs, and trains the twins that they are compared with."""
 
-    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
-        """Refuses the lookup task, whose answer no twin can know."""
-        if settings.get("lookup", "off") != "off":
-            return "trained on the lookup task, whose answer is in other rows alone"
-        return None
-
     def variants_of(
         self, method: Method, options: BenefitOptions
     ) -> Mapping[str, Mapping[str, Any]]:
@@ -53,4 +77,5 @@ KIND = Benefit(
     options=BenefitOptions,
     probes=True,
     trains_variants=True,
+    refuses_lookup=True,
 )

@@ -1,11 +1,208 @@
-"""How dependence and benefit are shown."""
+"""What models depend on, and benefit from."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 import pandas as pd
 
-from workflow.studies.answers import effects_answer
-from workflow.studies.benefit.figures import benefit as benefit_figure
-from workflow.studies.benefit.tables import benefit
+from baselines import methods
+from npt.metrics import METRICS
+from npt.table import TASKS
+from workflow.config.fields import BASE
+from workflow.config.scoring import Scoring
+from workflow.report.cells import (
+    Cell,
+    emphasised,
+    followed_by,
+    p_value,
+    times,
+)
+from workflow.report.drawing import (
+    EQUAL,
+    NPT_COLOR,
+    OTHER_COLOR,
+    facets,
+    legend_below,
+    logarithmic,
+)
+from workflow.report.fold_tests import fold_test, fraction_tested
+from workflow.report.notes import failure_notes
+from workflow.report.rank_tests import sign_flip_p_value
+from workflow.report.sections import Section, Table, with_notes
+from workflow.report.statistics import (
+    LEVEL,
+    MODEL,
+    ModelRows,
+    by_model,
+    fold_means,
+    of_model,
+    standard_error,
+)
+from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.benefit import sources_of
+from workflow.studies.error_columns import model_columns, texts
+from workflow.studies.errors import effect, effect_cell, effects_answer, losses
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EFFECTS = ["depends", "benefits"]
+TESTED = ["method", "variant", "source"]
+FEWEST_TABLES = 6
+NOTES = (
+    "`Depends` is the effect of permuting the source on the trained model, on the probed test "
+    "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
+    "folds. Of RMSE it is the geometric mean over folds of the ratio, of classes the mean increase "
+    "of the NLL in nats per row. Then come the folds that are worse without the source. A method "
+    "that predicts from other rows alone has no twin without them, which would be a constant.",
+    "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and Bengio "
+    "2003), without a correction for the number of tests. What it does not detect is not excluded.",
+)
+TABLES_NOTE = (
+    "`Twin's error` is the geometric mean over datasets of the twin's RMSE over the model's, or of "
+    "the factor by which its probability of the true class falls. `p, Holm` is of a two-sided "
+    "sign-flip permutation test of its logarithm over datasets, with Holm's correction for the "
+    "models of each source."
+)
+SELF_TWIN = "the model is without this source, so that its twin would be itself"
+KINDS = {
+    "depends": ("depends: permuted", OTHER_COLOR, "o"),
+    "benefits": ("benefits: trained without", NPT_COLOR, "D"),
+}
+FACTORS = {"regression": "× RMSE"}
+CLASS_FACTOR = "÷ P(true class)"
+
+
+def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """A row for each base model and source of information, a section for each metric."""
+    tidy = effects(study, scoring)
+    sections = _tests_over_tables(tidy)
+    for metric, part in tidy.groupby("metric", sort=False):
+        title = METRICS[str(metric)].title
+        columns = {
+            **model_columns(part),
+            "Source": texts(part["source"]),
+            "Depends": _effects(part, "depends"),
+            "Benefits": _effects(part, "benefits"),
+        }
+        title = f"Test {title}, and what it costs to be without each source of information"
+        sections.append(Section(title, columns, _reasons(part)))
+    return Table(tidy, with_notes(sections, *NOTES))
+
+
+def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+    """What each base model depends on and benefits from, tested over folds."""
+    folds = fold_means(study)
+    rows: list[dict[str, Any]] = []
+    for model in sorted(by_model(folds), key=lambda model: TASKS.index(model.task)):
+        if model.variant == BASE:
+            rows += _rows_of(model, folds, scoring.metrics[model.task])
+    return pd.DataFrame(rows)
+
+
+def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
+    """A row for each source of information."""
+    method = methods().get(model.method)
+    twins = method.twins if method else {}
+    base = model.rows.set_index("fold")
+    for source in sources_of(twins):
+        row = {**model.facts(), "metric": metric, "source": source.title}
+        row["twin"] = source.twin if source.twin in twins else ""
+        twin = of_model(folds, {**row, "variant": source.twin})
+        row["missing_twin"] = ""
+        if row["twin"]:
+            row["missing_twin"] = by_model(twin)[0].reason if len(twin) else SELF_TWIN
+        depends = benefits = pd.Series(dtype=float)
+        if source.permuted is not None:
+            depends = effect(losses(base, "clean_"), losses(base, f"{source.permuted.name}_"))
+        if len(twin) and not row["missing_twin"]:
+            after = losses(twin.set_index("fold"), "test_")
+            benefits = effect(losses(base, "test_"), after.reindex(base.index))
+        for name, values in zip(EFFECTS, (depends, benefits), strict=True):
+            known = values[:0] if values.isna().any() else values
+            row[name] = known.mean()
+            row[f"{name}_error"] = standard_error(known)
+            row[f"{name}_worse"] = (known > 0).sum()
+            row[f"{name}_p_value"], _ = fold_test(known, fraction_tested(base))
+        yield row
+
+
+def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
+    """Whether training with a source helps, of models with twins on at least six datasets."""
+    models = tidy.dropna(subset="benefits").groupby(TESTED, sort=False)
+    tested = models.filter(lambda rows: len(rows) >= FEWEST_TABLES)
+    if tested.empty:
+        return []
+    from statsmodels.stats.multitest import multipletests
+
+    benefits = tested.groupby(TESTED, sort=False)["benefits"]
+    tests = benefits.agg(["count", "mean", sign_flip_p_value]).reset_index()
+    by_source = tests.groupby("source")["sign_flip_p_value"]
+    corrected = by_source.transform(lambda p_values: multipletests(p_values, method="holm")[1])
+    columns = {
+        "Method": texts(method_titles(tests)),
+        "Source": texts(tests["source"]),
+        "Datasets": texts(map(str, tests["count"])),
+        "Twin's error": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in corrected],
+    }
+    title = "What training without a source costs over all datasets"
+    return [Section(title, columns, (TABLES_NOTE,))]
+
+
+def _effects(part: pd.DataFrame, name: str) -> list[Cell]:
+    """Effects and the number of worse folds, bold where the mean differs from zero."""
+    cells = []
+    for row in part.to_dict("records"):
+        cell = effect_cell(row[name], row["task"])
+        cell = followed_by(cell, f" ({row[f'{name}_worse']} of {row['folds']})")
+        cells.append(emphasised(cell, row[f"{name}_p_value"] < LEVEL))
+    return cells
+
+
+def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
+    """Reasons of missing bases, then of missing twins."""
+    bases = part.drop_duplicates(MODEL)
+    complete = part[part["reason"] == ""]
+    twins = complete.assign(variant=complete["twin"], reason=complete["missing_twin"])
+    return failure_notes(pd.concat([bases, twins]))
+
+
+def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Factor by which the test RMSE grows without a source of information, or by which the
+    probability of the true class falls (the exponential of the increase of the NLL): when the
+    source is permuted for the trained model (depends), and when a twin is trained without it
+    (benefits). Right of 1 is worse without. Marks are geometric means over folds, bars standard
+    errors. A mark near 1 shows no effect on these folds, which is not proof that there is none.
+    """
+    sources = effects(study, scoring)
+    sources = sources[sources["twin"] != ""]
+    titles = sources["dataset"].map(dataset_title) + ": " + sources["source"]
+    most = max(sources.groupby("method").size(), default=0)
+    figure, methods = facets(sources.assign(title=titles), "method", 2 + most)
+    for method, part, axis in methods:
+        for name, (kind, color, marker) in KINDS.items():
+            factor = np.exp(part[name])
+            error = np.exp(part[f"{name}_error"].fillna(0))
+            ends = [factor - factor / error, factor * error - factor]
+            axis.errorbar(factor, part["title"], xerr=ends, fmt=marker, color=color, label=kind)
+        axis.invert_yaxis()
+        axis.axvline(1, **EQUAL)
+        logarithmic(axis.xaxis)
+        axis.margins(x=0.1)
+        measures = part["task"].map(FACTORS).fillna(CLASS_FACTOR).unique()
+        axis.set(
+            title=method_title(method, part["variant"].iloc[0]),
+            xlabel=f"{' or '.join(measures)}\n(right is worse without)",
+            ylabel="",
+        )
+        axis.grid(axis="y", visible=False)
+    legend_below(figure, figure.axes[0], columns=2)
+    return figure
 
 
 def answer(tidy: pd.DataFrame) -> str:
@@ -15,11 +212,11 @@ def answer(tidy: pd.DataFrame) -> str:
 
 
 VIEW = View(
-    tables=(benefit,),
-    figures=(benefit_figure,),
+    tables={"benefit": benefit_table},
+    figures={"benefit": benefit_figure},
     card=Card(
         "Does training with them help?",
-        benefit,
+        "benefit",
         answer=answer,
         figures=("benefit",),
     ),

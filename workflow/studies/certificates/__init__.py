@@ -42,10 +42,10 @@ class Certificates(StudyKind):
 
     def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
         """Refuses the lookup task and encoded images."""
-        if settings.get("lookup", "off") != "off":
-            return "trained on the lookup task, whose other rows are duplicates"
         encoder = settings.get("encoder", LINEAR)
-        return None if encoder == LINEAR else f"encoder {encoder} has no bound; allowed: {LINEAR}"
+        if encoder != LINEAR:
+            return f"encoder {encoder} has no bound; allowed: {LINEAR}"
+        return super().refuse(settings, options)
 
 
 KIND = Certificates(
@@ -54,4 +54,5 @@ KIND = Certificates(
     order=10,
     options=CertificatesOptions,
     probes=True,
+    refuses_lookup=True,
 )

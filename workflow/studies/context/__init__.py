@@ -60,12 +60,6 @@ class Context(StudyKind):
         """Any method that learns from one table: those that cannot be probed are trained alone."""
         return not method.realisations
 
-    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
-        """Refuses the lookup task, whose context are duplicates."""
-        if settings.get("lookup", "off") != "off":
-            return "trained on the lookup task, whose context are duplicates"
-        return None
-
     def variants_of(
         self, method: Method, options: ContextOptions
     ) -> Mapping[str, Mapping[str, Any]]:
@@ -84,5 +78,6 @@ KIND = Context(
     options=ContextOptions,
     probes=True,
     trains_variants=True,
+    refuses_lookup=True,
     needs_rows=True,
 )

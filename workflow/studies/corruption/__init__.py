@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from npt.perturbation import ColumnChoice, RowChoice
+from npt.perturbation import ColumnChoice, Perturbation, RowChoice
 from workflow.results.row import LINEAR
-from workflow.studies.corruption.selection import Selection
 from workflow.studies.study_kind import Options, StudyKind
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Some columns of some of the other rows."""
+
+    columns: ColumnChoice
+    rows: RowChoice
+
+    @property
+    def name(self) -> str:
+        """Beginning of the names of the selection's columns and arrays."""
+        if self == EVERYTHING:
+            return "corrupted"
+        return f"corrupted_{self.columns}_{self.rows}"
+
+    def permuted(self, draw: int) -> Perturbation:
+        """One of the permutations of these cells."""
+        return Perturbation("shuffle", 1.0, self.columns, self.rows, draw)
+
+
+EVERYTHING = Selection("all", "all")  # the paper's corruption
 
 
 class CorruptionOptions(Options):

@@ -1,17 +1,20 @@
-"""Corruption of the other rows (paper section 4.3, Algorithm 1)."""
+"""Corruption of the other rows (paper section 4.3, Algorithm 1): what moves, and what it costs."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from npt.perturbation import Perturbation
-from workflow.studies.corruption.changes import bootstrap, movements, shift
+from npt.table import Task
 from workflow.studies.query import ProbeQuery, drawn, rounded, target_scale
 from workflow.studies.study_kind import Facts
 
 CONTROL_ROWS = 20
 THRESHOLD = 0.01  # movement of a prediction that counts
 Arrays = dict[str, np.ndarray]
+SAMPLES = 1000
 
 
 def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
@@ -54,3 +57,69 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
     facts |= control.score(intact, "control_clean_")
     facts |= control.score(arrays["control"], "control_")
     return {**facts, **moved}, arrays
+
+
+def movements(
+    task: Task,
+    before: np.ndarray,
+    after: np.ndarray,
+    deviation: float = 1.0,
+) -> np.ndarray:
+    """Absolute change (n,) of each prediction.
+
+    It is in units of the target's `deviation`, or the total variation distance of the class
+    probabilities, which is the largest change of the probability of any set of classes.
+    """
+    change = np.abs(after - before)
+    if task == "regression":
+        return change / deviation
+    return change.sum(1) / 2
+
+
+def shift(task: Task, before: np.ndarray, after: np.ndarray) -> float:
+    """Root mean square of the movements of values, or the mean of those of probabilities."""
+    moved = movements(task, before, after)
+    if task == "regression":
+        return float(np.sqrt(np.mean(moved**2)))
+    return float(moved.mean())
+
+
+def bootstrap(
+    query: ProbeQuery,
+    clean: np.ndarray,
+    corrupted: Sequence[np.ndarray],
+) -> np.ndarray | None:
+    """Changes (SAMPLES,) for samples of the probed rows with replacement.
+
+    A change is the difference of accuracies in points, or minus the relative change of RMSE in
+    percent: negative is worse, as in the paper's Table 2. NaN where an RMSE is relative to zero.
+
+    A row brings its clean and all its corrupted predictions into a sample. The samples depend on
+    the fold and its probed rows alone: they are the same for all models, seeds and selections.
+
+    Returns:
+        None for fewer than two rows with a known target.
+    """
+    known = np.flatnonzero(~np.isnan(query.truth))
+    if len(known) < 2:
+        return None
+    is_regression = query.table.task == "regression"
+    truth = query.truth[known]
+    errors = []
+    for predicted in (clean, *corrupted):
+        if is_regression:
+            errors.append((predicted[known] - truth) ** 2)
+        else:
+            errors.append(100.0 * (predicted[known].argmax(1) != truth))
+    by_state = np.stack(errors)
+    generator = np.random.default_rng(query.seed)
+    means = []
+    for _ in range(SAMPLES):
+        sample = generator.integers(len(known), size=len(known))
+        means.append(by_state[:, sample].mean(1))
+    sizes = np.sqrt(means) if is_regression else np.array(means)
+    before = sizes[:, 0]
+    gained = before - sizes[:, 1:].mean(1)
+    if is_regression:
+        return 100 * gained / np.where(before == 0, np.nan, before)
+    return gained

@@ -1,12 +1,186 @@
-"""How a study of corruption is shown."""
+"""Effect on test performance when other rows are corrupted (paper Table 2)."""
 
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
-from workflow.report.cells import Cell, counted, scientific, text
-from workflow.report.statistics import MODEL
-from workflow.studies.answers import effects_answer
-from workflow.studies.corruption.tables import corruption
+from workflow.config.scoring import Scoring
+from workflow.report.cells import DASH, Cell, counted, p_value, scientific, text
+from workflow.report.fold_tests import fold_test, fraction_tested
+from workflow.report.notes import failure_notes
+from workflow.report.published import (
+    DIFFERENCE,
+    DIFFERENCE_NOTE,
+    difference_cells,
+    in_standard_errors,
+    paper_name,
+    published,
+    published_images,
+    whole_methods,
+)
+from workflow.report.sections import Section, Table
+from workflow.report.statistics import (
+    LEVEL,
+    MODEL,
+    ModelRows,
+    by_model,
+    fold_means,
+    standard_error,
+    with_columns,
+)
+from workflow.results.row import LINEAR
+from workflow.studies.corruption import EVERYTHING, CorruptionOptions, Selection
+from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
+from workflow.studies.errors import effect, effect_cell, effects_answer, errors, losses
 from workflow.studies.view import Card, View
+
+MOVEMENT = "Predictions move"
+CHANGE = "Change, %"
+PAPER = "As in the paper's Table 2"
+NOTES = (
+    "Each column of the other rows is permuted by its own permutation: all columns of all rows, or "
+    "the named ones, with all other cells intact. The rows of a baseline are its train rows. With "
+    "an encoder, the features of other images' encodings are permuted, not their pixels. Corrupted "
+    "scores are means over the permutations.",
+    f"`{MOVEMENT}`: the root mean square of the differences, in standard deviations of the train "
+    "targets; of classes, the mean total variation distance of the probabilities.",
+    "`Ratio`: the geometric mean over folds of corrupted over clean RMSE.",
+    "`NLL`: the mean increase of the negative log-likelihood, in nats per row.",
+    "p is of the corrected resampled t-test (Nadeau and Bengio 2003) over at least three folds, of "
+    "the logarithm of the ratio or of the NLL. What it does not detect is not excluded.",
+    f"`{CHANGE}`: of the RMSE with its sign, or of the accuracy in points; negative is worse.",
+    f"`{PAPER}`: of NPTs at full size, on the small datasets of the variants that mask targets.",
+    f"`{DIFFERENCE}`: {DIFFERENCE_NOTE}",
+)
+
+
+def published_change(model: ModelRows) -> float:
+    """The paper's change of accuracy in points, or of RMSE in percent with its sign.
+
+    NaN if it prints none for the model.
+    """
+    table = published()["table_2_corruption"]
+    name = paper_name(model.dataset)
+    variant = table["variant"].get(name)  # of NPT, that the paper probes
+    is_of_images = name in published_images(LINEAR)["cells"]
+    whole = whole_methods(model.encoder)
+    variants = whole if variant is None or is_of_images else (variant,)
+    if model.method != "npt" or model.variant not in variants:
+        return np.nan
+    changes = table["change_in_accuracy_points"]
+    if model.task == "regression":
+        changes = table["change_in_rmse_percent_of_rmse"]
+    elif is_of_images and model.encoder == LINEAR:
+        changes = published_images(LINEAR)["change_in_accuracy_points"]
+    elif is_of_images and model.encoder != variant:
+        return np.nan
+    return float(changes.get(name, np.nan))
+
+
+def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """How far predictions move, and the effect on RMSE or NLL, a row for each selection."""
+    selections = CorruptionOptions.of(study).selections
+    effects = []
+    for model in by_model(study):
+        for selection in selections:
+            effects.append(_row(model, selection))
+    tidy = pd.DataFrame(effects)
+    sections = []
+    for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
+        measure = "Ratio" if is_regression else "NLL"
+        worse = part["worse_folds"].astype(str) + " of " + part["folds"].astype(str)
+        in_paper = part.assign(change=part["change"].where(part["published"].notna()))
+        columns = {
+            **model_columns(part),
+            "Columns": texts(part["permuted_columns"]),
+            "Rows": texts(part["permuted_rows"]),
+            MOVEMENT: numbers(part["movement"], 3),
+            measure: [effect_cell(size, part["task"].iloc[0]) for size in part["effect"]],
+            "Worse folds": texts(worse.where(part["effect"].notna(), DASH)),
+            "p": [p_value(p) for p in part["p_value"]],
+            CHANGE: with_errors(in_paper, "change", 1, sign=True),
+            PAPER: numbers(part["published"], 0 if is_regression else 1, sign=True),
+            DIFFERENCE: difference_cells(part),
+        }
+        title = f"{'RMSE' if is_regression else 'Classes'}: what corrupting other rows costs"
+        notes = (*NOTES, *failure_notes(part.drop_duplicates(MODEL)))
+        section = Section(title, columns, notes).without_empty(*columns)
+        if selections == [EVERYTHING]:
+            section = section.without(("Columns", "Rows"))
+        sections.append(section.without({"Ratio", "NLL"} - {measure}))
+    return Table(tidy, tuple(sections))
+
+
+def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:
+    """A study with columns of the effect of a selection.
+
+    `change` is the difference of the accuracies in points, or minus the increase of RMSE in
+    percent, as in the paper. `effect` is that of `workflow.studies.errors`, `control` that of the
+    identity permutation. `movement` is in standard deviations of the train targets, or a total
+    variation distance.
+    """
+    name = selection.name
+    is_regression = study["task"] == "regression"
+    facts = with_columns(study, [f"{name}_shift", "target_deviation"])
+    shifts = facts[f"{name}_shift"].astype(float)
+    clean = errors(study, "clean_")
+    gained = clean - errors(study, f"{name}_")
+    return study.assign(
+        change=gained.where(~is_regression, 100 * gained / clean.where(clean != 0)),
+        effect=effect(losses(study, "clean_"), losses(study, f"{name}_")),
+        control=losses(study, "control_") - losses(study, "control_clean_"),
+        movement=shifts.where(~is_regression, shifts / facts["target_deviation"].astype(float)),
+    )
+
+
+def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
+    """Facts of a model from its rows of all folds and seeds."""
+    rows = fold_means(with_changes(model.seeds, selection))
+    if model.reason:
+        rows = rows[:0]
+    low, high = _interval(model, selection)
+    mean, error = rows["change"].mean(), standard_error(rows["change"])
+    paper = published_change(model) if selection == EVERYTHING else np.nan
+    return {
+        **model.facts(),
+        "permuted_columns": selection.columns,
+        "permuted_rows": selection.rows,
+        "movement": rows["movement"].mean(),
+        "effect": rows["effect"].mean(),
+        "largest_effect": rows["effect"].abs().max(),
+        "worse_folds": (rows["effect"] > 0).sum(),
+        "p_value": fold_test(rows["effect"], fraction_tested(rows))[0],
+        "control": rows["control"].abs().max(),
+        "low": low,
+        "high": high,
+        "change": mean,
+        "standard_error": error,
+        "published": paper,
+        "standard_errors": in_standard_errors(mean, error, paper, np.nan),
+    }
+
+
+def _interval(model: ModelRows, selection: Selection) -> tuple[float, float]:
+    """Bootstrap interval of the mean effect on RMSE, or the mean change of accuracy in points.
+
+    NaN where a fold has no bootstrap samples. Samples are averaged over the seeds of a fold, which
+    have the same rows, and then over folds, which have other rows.
+    """
+    column = f"{selection.name}_bootstrap"
+    samples = with_columns(model.seeds, [column])[column]
+    if samples.isna().any():
+        return np.nan, np.nan
+    changes = [json.loads(sample)["changes"] for sample in samples]
+    by_row = pd.DataFrame(changes, index=model.seeds["fold"], dtype=float)
+    if model.task == "regression":
+        by_row = (-by_row / 100).apply(np.log1p)
+    means = by_row.groupby(level=0).mean().mean().where(by_row.notna().all())
+    low, high = np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2])
+    return low, high
 
 
 def answer(tidy: pd.DataFrame) -> str:
@@ -41,10 +215,10 @@ def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
 
 
 VIEW = View(
-    tables=(corruption,),
+    tables={"corruption": corruption_table},
     card=Card(
         "Do predictions depend on other rows?",
-        corruption,
+        "corruption",
         answer=answer,
         controls=controls,
     ),

@@ -1,12 +1,226 @@
-"""How a dose response is shown."""
+"""The test error by the share of the other rows that is shuffled, deleted, or left.
+
+A tidy frame of shares has a row for each model, kind of change and share.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import seaborn as sns
 
-from workflow.report.cells import Cell, scientific, text
-from workflow.studies.answers import effects_answer
-from workflow.studies.dose_response.figures import dose_response as dose_response_figure
-from workflow.studies.dose_response.tables import dose_response
+from workflow.config.fields import BASE
+from workflow.config.scoring import Scoring
+from workflow.report.cells import metric_decimals, number, text
+from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
+from workflow.report.sections import Table
+from workflow.report.statistics import (
+    MODEL,
+    by_model,
+    of_model,
+    standard_error,
+    with_columns,
+    without_failures,
+)
+from workflow.report.titles import dataset_title, method_titles
+from workflow.studies.context import ContextOptions
+from workflow.studies.error_columns import model_cells, probe_table
+from workflow.studies.errors import effect, effect_cell, effects_answer, error_label, errors, losses
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
+AT_PREDICTION = "at prediction"
+IN_TRAINING = "in training"
+NOTE = (
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Constant` is that "
+    "of a prediction without features. `Effect` is the geometric mean over folds of the ratio of "
+    "RMSEs, perturbed to intact, or the mean increase of the NLL of classes in nats per row. The "
+    "other rows are the train rows for k-NN, and all rows of the batch for NPT."
+)
+CONTEXT_NOTE = (
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `At prediction`: a "
+    "model that was trained on all train rows has a share of them left. `In training`: the same "
+    "settings trained on this share alone, with all validation rows. The rows are the same in "
+    "both, and those of a smaller share are among those of a larger one. Baselines search their "
+    "hyper-parameters anew on each share. What the first is better by was learned from the rows "
+    "that are not there. Methods without stored rows are trained alone."
+)
+KEYS = [*MODEL, "task", "kind", "share"]
+COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
+
+
+def dose_response_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Error with the other rows intact, shuffled and deleted, and the effects."""
+    means = _means(dose_folds(study))
+    rows = []
+    for model in by_model(study):
+        cells = model_cells(model.facts())
+        rows.append(cells)
+        part = of_model(means, model.facts())
+        if part.empty:
+            continue
+        digits = 2 if model.task == "regression" else 1
+        cells["Error"] = number(part["error"].iloc[0], digits)
+        cells["Constant"] = number(part["constant"].iloc[0], digits)
+        for kind, perturbed in PERTURBED.items():
+            largest = part.loc[part["kind"] == kind, "effect"].iloc[-1]
+            cells[f"Effect, {perturbed}"] = effect_cell(largest, model.task)
+    return probe_table(study, means, "Other rows perturbed", rows, NOTE)
+
+
+def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Errors for each share, a row for each model at prediction and in training."""
+    means = contexts(study)
+    rows = []
+    for _, part in means.groupby([*MODEL, "kind"], sort=False):
+        first = part.iloc[0]
+        cells = {**model_cells(first), "Share": text(first["kind"])}
+        digits = metric_decimals(part["error"].min()) if first["task"] == "regression" else 1
+        for share, error in zip(part["share"], part["error"], strict=True):
+            cells[f"{100 * share:g} %"] = number(error, digits)
+        rows.append(cells)
+    return probe_table(study, means, "Test error by the share of train rows", rows, CONTEXT_NOTE)
+
+
+def dose_folds(study: pd.DataFrame) -> pd.DataFrame:
+    """A row for each fold, kind and share; none of a model with a failed fold."""
+    frames = []
+    study = study.assign(constant=errors(study, "constant_"))
+    for row in without_failures(study).to_dict("records"):
+        scores = json.loads(row["doses"])
+        for kind in PERTURBED:
+            frames.append(_probed(row, scores[kind], kind))
+    return _by_fold(frames, intact=0.0)
+
+
+def contexts(study: pd.DataFrame) -> pd.DataFrame:
+    """Means over folds for each base model and share, at prediction and in training.
+
+    A model or a share with a failed fold has none.
+    """
+    study = with_columns(without_failures(study), ["contexts", "train_rows"])
+    shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
+    study = study.assign(
+        constant=errors(study, "constant_"),
+        share=study["variant"].map(shares),
+        rows=study["train_rows"],
+    )
+    frames = []
+    for _, part in study.dropna(subset="share").groupby(MODEL[:2], sort=False):
+        bases = part[part["variant"] == BASE]
+        for row in bases.dropna(subset="contexts").to_dict("records"):
+            frames.append(_probed(row, json.loads(row["contexts"]), AT_PREDICTION))
+        frames.append(_scored(part.assign(variant=BASE, kind=IN_TRAINING), "test_"))
+    return _means(_by_fold(frames, intact=1.0))
+
+
+def _probed(row: Mapping[Any, Any], scores: Any, kind: str) -> pd.DataFrame:
+    """Shares of a row, from its scores by share."""
+    facts = {name: row[name] for name in (*MODEL, "task", "fold", "constant")}
+    return _scored(pd.DataFrame(scores).assign(**facts, kind=kind))
+
+
+def _scored(rows: pd.DataFrame, prefix: str = "") -> pd.DataFrame:
+    """Shares with their errors and losses."""
+    scored = rows.assign(error=errors(rows, prefix), loss=losses(rows, prefix))
+    return scored.reindex(columns=COLUMNS)
+
+
+def _by_fold(frames: list[pd.DataFrame], intact: float) -> pd.DataFrame:
+    """Means over seeds, with `effect`: the difference from the loss at the share `intact`."""
+    shares = pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    folds = shares.groupby([*KEYS, "fold"], sort=False).mean().reset_index()
+    keys = [folds[name] for name in (*KEYS[:-1], "fold")]
+    before = folds["loss"].where(folds["share"] == intact).groupby(keys).transform("first")
+    return folds.assign(effect=effect(before, folds["loss"]))
+
+
+def _means(folds: pd.DataFrame) -> pd.DataFrame:
+    """Means over folds for each model, kind and share.
+
+    `constant` is the error of a constant prediction, `rows` the mean number of rows.
+    """
+    means = folds.groupby(KEYS, sort=False).agg(
+        rows=("rows", "mean"),
+        error=("error", "mean"),
+        standard_error=("error", standard_error),
+        effect=("effect", "mean"),
+        constant=("constant", "mean"),
+        folds=("error", "size"),
+    )
+    return means.reset_index()
+
+
+def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Test error as more of the other rows are shuffled, and as fewer of them are left, with its
+    standard error over folds. The dotted line is a constant prediction. A model with a flat line is
+    not affected. Where a line reaches the dotted one, the model has no skill left.
+    """
+    folds = dose_folds(study)
+    folds["title"] = method_titles(folds)
+    folds["percent"] = 100 * folds["share"].where(folds["kind"] != "delete", 1 - folds["share"])
+    styles = by_title(folds)
+    figure, pairs = facets(folds, ["dataset", "kind"], 8)
+    for (dataset, kind), part, axis in pairs:
+        sns.lineplot(part, x="percent", y="error", dashes=False, errorbar="se", ax=axis, **styles)
+        constant = part["constant"].mean()
+        axis.axhline(constant, label="a constant", **EQUAL)
+        if constant > WIDE * part["error"].min() > 0:
+            logarithmic(axis.yaxis)
+        else:
+            axis.set_ylim(bottom=0)
+        if kind == "delete":
+            logarithmic(axis.xaxis)
+            axis.invert_xaxis()
+        change = "left" if kind == "delete" else "shuffled"
+        axis.set(
+            title=f"{dataset_title(dataset)}: others {PERTURBED[kind]}",
+            xlabel=f"share of the other rows that is {change}, %",
+            ylabel=error_label(part["task"].iloc[0]),
+        )
+    legend_below(figure, figure.axes[0], columns=3)
+    return figure
+
+
+def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
+    has a share at prediction. Dashed: the same settings trained on this share, with the
+    hyper-parameters of baselines searched anew. The dotted line is a constant prediction.
+    """
+    means = contexts(study)
+    means["title"] = method_titles(means)
+    styles = by_title(means)
+    figure, pairs = facets(means, "dataset", 10)
+    for dataset, part, axis in pairs:
+        for kind, lines in part.groupby("kind", sort=False):
+            dashes = "--" if kind == IN_TRAINING else "-"
+            sns.lineplot(
+                lines,
+                x="rows",
+                y="error",
+                dashes=False,
+                errorbar=None,
+                linestyle=dashes,
+                ax=axis,
+                **styles,
+            )
+        axis.axhline(part["constant"].mean(), label="a constant", **EQUAL)
+        logarithmic(axis.xaxis)
+        if part["error"].min() > 0:
+            logarithmic(axis.yaxis)
+        axis.set(
+            title=dataset_title(str(dataset)),
+            xlabel="train rows",
+            ylabel=error_label(part["task"].iloc[0]),
+        )
+    legend_below(figure, figure.axes[0], columns=3)
+    return figure
 
 
 def answer(tidy: pd.DataFrame) -> str:
@@ -16,27 +230,13 @@ def answer(tidy: pd.DataFrame) -> str:
     return effects_answer(most, f"Deleting {100 * most['share'].max():.0f} % of them")
 
 
-def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
-    """What changes of other rows do to a linear model, which uses none."""
-    effects = tidy.loc[tidy["method"] == "linear", "effect"].dropna()
-    if effects.empty:
-        return []
-    row = {
-        "Control": text("linear model, which uses no other row, shuffled and deleted"),
-        "Expected": text("no effect"),
-        "Measured": scientific(effects.abs().max(), 1),
-    }
-    return [row]
-
-
 VIEW = View(
-    tables=(dose_response,),
-    figures=(dose_response_figure,),
+    tables={"dose_response": dose_response_table},
+    figures={"dose_response": dose_response_figure},
     card=Card(
         "Do predictions depend on other rows?",
-        dose_response,
+        "dose_response",
         answer=answer,
         figures=("dose_response",),
-        controls=controls,
     ),
 )

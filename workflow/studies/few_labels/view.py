@@ -1,7 +1,214 @@
-"""How a study of few labels is shown."""
+"""Errors by the number of labels, and what rows without labels are worth."""
 
-from workflow.studies.few_labels.figures import errors_by_labels, value_of_unlabelled_rows
-from workflow.studies.few_labels.tables import few_labels
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from workflow.config.fields import BASE
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, emphasised, metric_decimals, number, p_value, text, times
+from workflow.report.drawing import (
+    EQUAL,
+    NPT_COLOR,
+    OTHER_COLOR,
+    by_title,
+    facets,
+    legend_below,
+    logarithmic,
+)
+from workflow.report.notes import failure_notes
+from workflow.report.rank_tests import sign_flip_p_value
+from workflow.report.sections import Section, Table
+from workflow.report.statistics import LEVEL, by_model, standard_error
+from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.error_columns import columns_of, model_cells
+from workflow.studies.errors import effect, error_label, errors, losses
+from workflow.studies.few_labels import train_rows_of
 from workflow.studies.view import View
 
-VIEW = View(tables=(few_labels,), figures=(value_of_unlabelled_rows, errors_by_labels))
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEWEST_TABLES = 6
+ALL = "all"
+COLORS = {"present": NPT_COLOR, "permuted": OTHER_COLOR}
+COLUMNS = ["dataset", "method", "task", "labels", "unlabelled", "fold", "error", "loss"]
+OVER_TABLES_NOTE = (
+    "The geometric mean over datasets of the error without the unlabelled rows over the error with "
+    "them: the RMSE, or the factor by which the probability of the true class rises. Above 1, they "
+    "help. `Permuted`: the same for unlabelled rows whose features are permuted, each by itself, "
+    "so that they carry marginal distributions alone. p is of a two-sided sign-flip permutation "
+    "test over datasets, with Holm's correction for all rows of this table."
+)
+ERRORS_NOTE = (
+    "RMSE, or the percentage of wrong classes, as the mean over folds, each with other labelled "
+    "rows. `Absent`: the model is trained on the labelled rows alone. `Present`: all train rows "
+    "are there, without the other labels. Rows with a label are the same for all, have the classes "
+    "in proportion, and are among those of a larger number. Validation labels are as scarce. "
+    "Features of validation and test rows are input of transductive models in every arm."
+)
+
+
+def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """What unlabelled rows are worth over datasets, and the error of each model."""
+    folds = by_fold(study)
+    means = folds.groupby(COLUMNS[:-3], sort=False).agg(
+        error=("error", "mean"), standard_error=("error", standard_error), loss=("loss", "mean")
+    )
+    tidy = means.reset_index()
+    sections = _over_tables(values_of_rows(folds))
+    rows = []
+    present = tidy[tidy["unlabelled"] != "permuted"]
+    for (dataset, method, unlabelled), part in present.groupby(
+        ["dataset", "method", "unlabelled"], sort=False
+    ):
+        cells = model_cells({"dataset": dataset, "method": method, "variant": BASE})
+        cells["Unlabelled rows"] = text(str(unlabelled))
+        is_regression = part["task"].iloc[0] == "regression"
+        digits = metric_decimals(part["error"].min()) if is_regression else 1
+        for row in part.to_dict("records"):
+            title = "All labels" if row["labels"] == ALL else f"{row['labels']} labels"
+            cells[title] = number(row["error"], digits, error=row["standard_error"])
+        rows.append(cells)
+    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    title = "Test error by the number of labelled train rows"
+    sections.append(Section(title, columns_of(rows), (ERRORS_NOTE, *failure_notes(models))))
+    return Table(tidy, tuple(sections))
+
+
+def by_fold(study: pd.DataFrame) -> pd.DataFrame:
+    """Errors of each model, number of labels, arm and fold; none of a model with a failed fold.
+
+    `labels` is `all`, and `unlabelled` is `present`, for the base.
+    """
+    frames = [pd.DataFrame(columns=COLUMNS)]
+    for model in by_model(study):
+        if model.reason:
+            continue
+        train = train_rows_of(model.variant)
+        rows = model.rows.assign(
+            labels=train.labels or ALL,
+            unlabelled=train.unlabelled,
+            error=errors(model.rows, "test_"),
+            loss=losses(model.rows, "test_"),
+        )
+        frames.append(rows[COLUMNS])
+    return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
+
+
+def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
+    """Mean over folds of the loss without unlabelled rows minus that with them.
+
+    One row for each model, number of labels, and arm: `present`, or `permuted`.
+    """
+    keys = ["dataset", "method", "task", "labels"]
+    few = folds[folds["labels"] != ALL]
+    by_arm = few.pivot_table("loss", [*keys, "fold"], "unlabelled", sort=False, dropna=False)
+    columns = {}
+    for arm in ("present", "permuted"):
+        columns[arm] = effect(by_arm[arm], by_arm["absent"])
+    values = pd.DataFrame(columns).groupby(keys, sort=False).mean()
+    return values.melt(var_name="unlabelled", value_name="value", ignore_index=False).reset_index()
+
+
+def _over_tables(values: pd.DataFrame) -> list[Section]:
+    """A row for each method and number of labels on at least six datasets."""
+    rows = []
+    for (method, labels), part in values.groupby(["method", "labels"], sort=False):
+        by_arm = part.pivot_table("value", "dataset", "unlabelled")
+        if len(by_arm) >= FEWEST_TABLES:
+            present = by_arm["present"]
+            helped = f"{(present > 0).sum()} of {len(present)}"
+            means = np.exp(by_arm.mean())
+            rows.append([method, labels, helped, *means, sign_flip_p_value(present)])
+    if not rows:
+        return []
+    from statsmodels.stats.multitest import multipletests
+
+    table = pd.DataFrame(rows, columns=["method", "labels", "helped", *by_arm.columns, "p"])
+    corrected = multipletests(table["p"], method="holm")[1]
+    columns = {
+        "Method": [text(method_title(method, BASE)) for method in table["method"]],
+        "Labels": [Cell(str(labels), labels) for labels in table["labels"]],
+        "Present": [Cell(times(ratio), ratio) for ratio in table["present"]],
+        "Helped": [text(helped) for helped in table["helped"]],
+        "Permuted": [Cell(times(ratio), ratio) for ratio in table["permuted"]],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in corrected],
+    }
+    return [Section("What rows without labels are worth", columns, (OVER_TABLES_NOTE,))]
+
+
+def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """By how much the error rises when rows without labels are removed, as the geometric mean over
+    datasets with its standard error: RMSE, or the inverse of the probability of the true class.
+    Above 1, unlabelled rows help. Rows with permuted features are the control.
+    """
+    values = values_of_rows(by_fold(study))
+    values["factor"] = np.exp(values["value"])
+    figure, methods = facets(values, "method", 8)
+    for method, part, axis in methods:
+        sns.lineplot(
+            part,
+            x="labels",
+            y="factor",
+            hue="unlabelled",
+            style="unlabelled",
+            palette=COLORS,
+            markers=True,
+            dashes=False,
+            errorbar="se",
+            ax=axis,
+        )
+        axis.axhline(1, **EQUAL)
+        logarithmic(axis.xaxis)
+        axis.set(
+            title=method_title(str(method), BASE),
+            xlabel="labelled train rows",
+            ylabel="error without, times",
+        )
+    legend_below(figure, figure.axes[0], columns=2)
+    return figure
+
+
+def errors_by_labels(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Test error by the number of labelled train rows, as the mean over folds. Solid: all other
+    train rows are there without their labels. Dashed: they are not there.
+    """
+    folds = by_fold(study)
+    folds = folds[folds["labels"] != ALL]
+    folds = folds.assign(title=method_titles(folds.assign(variant=BASE)))
+    styles = by_title(folds.assign(variant=BASE))
+    figure, datasets = facets(folds, "dataset", 10)
+    for dataset, part, axis in datasets:
+        for unlabelled, dashes in (("present", "-"), ("absent", "--")):
+            sns.lineplot(
+                part[part["unlabelled"] == unlabelled],
+                x="labels",
+                y="error",
+                dashes=False,
+                errorbar=None,
+                linestyle=dashes,
+                ax=axis,
+                **styles,
+            )
+        logarithmic(axis.xaxis)
+        axis.set(
+            title=dataset_title(str(dataset)),
+            xlabel="labelled train rows",
+            ylabel=error_label(part["task"].iloc[0]),
+        )
+    legend_below(figure, figure.axes[0], columns=3)
+    return figure
+
+
+VIEW = View(
+    tables={"few_labels": few_labels},
+    figures={
+        "value_of_unlabelled_rows": value_of_unlabelled_rows,
+        "errors_by_labels": errors_by_labels,
+    },
+)

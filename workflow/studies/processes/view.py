@@ -1,12 +1,187 @@
-"""How processes are shown."""
+"""Log-likelihoods of processes, their training, and completed images."""
 
-from workflow.studies.processes.figures import completions, training
-from workflow.studies.processes.tables import likelihoods
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from npt.nn.gaussian import LOWEST
+from workflow.config.scoring import Scoring
+from workflow.report.cells import Cell, count, number, seconds, text
+from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
+from workflow.report.sections import Table
+from workflow.report.statistics import MODEL, of_model, standard_error
+from workflow.report.titles import method_title, method_titles
+from workflow.studies.error_columns import probe_table
+from workflow.studies.facts import facts_of, first_facts
+from workflow.studies.processes.tasks import SIDE, TITLES
 from workflow.studies.view import View
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
+PARTS = {"context": "context", "target": "target"}  # columns and their titles
+CEILINGS = {
+    "Exact posterior": {f"{part}_ceiling": part for part in PARTS},
+    f"Exact posterior, deviation at least {LOWEST}": {f"{part}_floored": part for part in PARTS},
+}
+NOTE = (
+    "Mean log density of a point in nats, with its standard error over seeds. Each point has the "
+    "distribution that it has by itself; a latent variable is averaged out with the draws of the "
+    "settings. Context points are shown to the model, targets are not. The models are trained on "
+    "RBF curves. The exact posterior knows the kernel, its hyper-parameters and the noise of each "
+    f"curve. The models predict no deviation below {LOWEST}, and the second row neither."
+)
+COMPANY_NOTE = (
+    "`Together` and `Alone`: the mean log density of the same RBF targets, predicted together and "
+    "one at a time, each time with the context's points. If targets attend to the context alone, "
+    "both are equal. `Moved` is the mean change of a predicted mean, in predicted standard "
+    "deviations."
+)
+COMPANY = {"together": "Together", "alone": "Alone", "moved": "Moved"}
+IMAGES_NOTE = (
+    "Mean log density of a hidden pixel in nats, and RMSE of the predicted mean; intensities are "
+    "from -0.5 to 0.5. Means over seeds with standard errors. All tasks are asked of the same "
+    "weights, which were trained on random pixels. The reference predicts each pixel by its mean "
+    "and deviation over the training images. No deviation is below 0.1."
+)
+SCORES = {"log_likelihood": "log density", "rmse": "RMSE"}
+REFERENCE = {
+    "Pixels of the training images": {f"reference_{name}": title for name, title in SCORES.items()}
+}
+AGAINST = {"update": "updates", "seconds": "seconds"}
+SHARE_BELOW = 0.1  # of the evaluations, which may be below the axis
+CELL = SIDE + 2  # pixels of a picture with the gap
+ROWS = 3  # lines of text that a picture is high
+HIDDEN = (0.55, 0.7, 0.9)  # color of a pixel that is not shown
+WHITE = 255
+
+
+def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """Log-likelihoods by kernel of curves, or scores by task of images.
+
+    A row for each model, below those of the exact posterior or of the reference.
+    """
+    if "tasks" in study:
+        tidy = facts_of(study, "tasks", ("task", "square", "reference_square"))
+        for prefix in ("", "reference_"):
+            tidy[f"{prefix}rmse"] = tidy[f"{prefix}square"].pow(0.5)
+        rows = _rows(tidy, "task", TITLES, SCORES, REFERENCE)
+        return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
+    tidy = facts_of(study, "kernels", ("kernel",))
+    rows = _rows(tidy, "kernel", KERNELS, PARTS, CEILINGS)
+    company = facts_of(study, "company")
+    training = facts_of(study, "training")
+    models = tidy.drop_duplicates(MODEL).to_dict("records")
+    for model, cells in zip(models, rows[len(CEILINGS) :], strict=False):
+        cells |= _means(of_model(company, model), COMPANY)
+        cells["Weights"] = count(of_model(study, model)["parameters"].mean())
+        duration = of_model(training, model).groupby("seed")["seconds"].last()
+        cells["Training"] = seconds(duration.mean())
+    return probe_table(study, tidy, "Log-likelihood on curves", rows, NOTE, COMPANY_NOTE)
+
+
+def _rows(
+    tidy: pd.DataFrame,
+    group: str,
+    groups: Mapping[str, str],
+    scores: Mapping[str, str],
+    references: Mapping[str, Mapping[str, str]],
+) -> list[dict[str, Cell]]:
+    """Means of scores in each kernel or task, of the references and of the models.
+
+    Args:
+        groups: Titles of the kernels or tasks.
+        scores: Titles of columns.
+        references: Titles of their columns, by title.
+    """
+    exact = tidy.drop_duplicates(group)  # of references, the same for all models and seeds
+    parts = [(title, exact, columns) for title, columns in references.items() if len(exact)]
+    for _, part in tidy.groupby(MODEL, sort=False):
+        parts.append((method_titles(part)[0], part, scores))
+    rows = []
+    for title, part, columns in parts:
+        row = {"Method": text(title)}
+        for name, of_group in part.groupby(group, sort=False):
+            titles = {column: f"{groups[str(name)]}, {score}" for column, score in columns.items()}
+            row |= _means(of_group, titles)
+        rows.append(row)
+    return rows
+
+
+def _means(rows: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Cell]:
+    """Means of some columns with their standard errors over seeds, by their titles."""
+    cells = {}
+    for column, title in titles.items():
+        error = standard_error(rows[column])
+        cells[title] = number(rows[column].mean(), 3, error=error)
+    return cells
+
+
+def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """Mean log density of context points and of targets on held-out curves during the training,
+    against updates and against seconds. Means over seeds. The first evaluations may be below the
+    axis.
+    """
+    evaluations = facts_of(study, "training", ("update",))
+    means = evaluations.groupby([*MODEL, "update"], sort=False).mean(numeric_only=True)
+    means = means.reset_index()
+    if means.empty:
+        return panels(0, 0)[0]
+    means["title"] = method_titles(means)
+    styles = method_styles(means)
+    places = [(part, against) for part in PARTS for against in AGAINST]
+    figure, axes = panels(len(places), 9)
+    for axis, (part, against) in zip(axes, places, strict=True):
+        for title, line in means.groupby("title", sort=False):
+            axis.plot(line[against], line[part], color=styles[str(title)][0], label=title)
+        axis.set(xlabel=AGAINST[against], ylabel=f"{part} points, nats")
+        logarithmic(axis.xaxis)
+        axis.set_ylim(bottom=float(means[part].quantile(SHARE_BELOW)))
+    legend_below(figure, axes[0], columns=3)
+    return figure
+
+
+def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
+    """One held-out image: the shown pixels of each task, the predicted mean, and means for single
+    draws of the latent variable. A model without a latent variable has no samples. All tasks are
+    asked of the same weights.
+    """
+    images = []
+    for row, examples in first_facts(study, "examples"):
+        title = method_title(row["method"], row["variant"])
+        images += [(title, image) for image in examples.get("images", [])]
+    if not images:
+        return panels(0, 0)[0]
+    columns = max(len(image["pictures"]) for _, image in images)
+    mosaic = np.ones((len(images) * CELL, columns * CELL, 3))
+    labels = []
+    for line, (title, image) in enumerate(images):
+        labels.append(f"{title}, {TITLES[image['task']]}")
+        hidden = np.setdiff1d(np.arange(SIDE * SIDE), image["shown"])
+        for column, intensities in enumerate(image["pictures"]):
+            pixels = np.repeat(np.array(intensities)[:, None] / WHITE, 3, axis=1)  # (784, 3)
+            if not column:
+                pixels[hidden] = HIDDEN
+            top, left = line * CELL, column * CELL
+            mosaic[top : top + SIDE, left : left + SIDE] = pixels.reshape(SIDE, SIDE, 3)
+    figure, (axis,) = panels(1, ROWS * len(images), columns=1)
+    axis.imshow(mosaic, interpolation="nearest")
+    axis.grid(visible=False)
+    samples = [f"sample {index}" for index in range(1, columns - 1)]
+    middles = CELL * np.arange(max(columns, len(images))) + SIDE / 2
+    axis.set_xticks(middles[:columns], ["shown", "mean", *samples])
+    axis.set_yticks(middles[: len(images)], labels)
+    return figure
+
+
 VIEW = View(
-    tables=(likelihoods,),
-    figures=(training, completions),
+    tables={"likelihoods": likelihoods},
+    figures={"training": training, "completions": completions},
     optional={
         "training": lambda study, scoring: "kernels" in study,
         "completions": lambda study, scoring: "tasks" in study,
