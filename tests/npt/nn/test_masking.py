@@ -8,52 +8,37 @@ from npt.data.encoding import statistics
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
-from npt.table import Column, Part, Split, Table
+from npt.table import PARTS, Column, Part, Split, Table
 
 PLAIN = NPTSettings(width=8, heads=2, feature_mask=0, tradeoff_start=0)
 
 
-def nine_rows(missing_target: int | None = None) -> tuple[EncodedTable, Table, Split]:
-    """Rows 0-2 train, 3-5 validation, 6-8 test; a category, a number and a class to predict."""
-    values = np.column_stack([np.arange(9) % 3, np.linspace(-1, 1, 9), np.arange(9) % 2]).astype(
-        float
-    )
-    if missing_target is not None:
-        values[missing_target, 2] = np.nan
-    columns = (
-        Column("a", "categorical", ("x", "y", "z")),
-        Column("b", "continuous"),
-        Column("c", "categorical", ("0", "1")),
-    )
-    table = Table.of(columns, values, 2)
-    split = Split(0, *(np.arange(3) + 3 * part for part in range(3)))
-    return (
-        EncodedTable.of(table, split, statistics(table, split), torch.device("cpu")),
-        table,
-        split,
-    )
+COLUMNS = (
+    Column("a", "categorical", tuple("vwxyz")),
+    Column("b", "continuous"),
+    Column("c", "categorical", ("0", "1")),
+)
+
+
+def encoded(values: np.ndarray) -> EncodedTable:
+    """A category, a number and a class to predict; a third of the rows in each part."""
+    table = Table.of(COLUMNS, values, 2)
+    split = Split(0, *np.array_split(np.arange(len(values)), 3))
+    return EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+
+
+def nine_rows() -> np.ndarray:
+    rows = np.arange(9)
+    return np.column_stack([rows % 3, np.linspace(-1, 1, 9), rows % 2]).astype(float)
 
 
 def large(rows: int = 4000) -> EncodedTable:
     generator = np.random.default_rng(0)
-    values = np.column_stack(
-        [
-            generator.integers(0, 5, rows),
-            generator.normal(size=rows),
-            generator.integers(0, 2, rows),
-        ]
-    )
-    values = values.astype(float)
+    values = generator.normal(size=(rows, 3))
+    values[:, 0] = generator.integers(0, 5, rows)
+    values[:, 2] = generator.integers(0, 2, rows)
     values[generator.random(values.shape) < 0.1] = np.nan
-    columns = (
-        Column("a", "categorical", tuple("abcde")),
-        Column("b", "continuous"),
-        Column("c", "categorical", ("0", "1")),
-    )
-    table = Table.of(columns, values, 2)
-    cuts = np.array_split(np.arange(rows), 3)
-    split = Split(0, *cuts)
-    return EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    return encoded(values)
 
 
 def draws() -> torch.Generator:
@@ -78,7 +63,7 @@ ALL, NONE = {0, 1, 2}, set()
 def test_which_targets_are_hidden_and_scored(
     mode: Part, share: float, hidden_parts: set[int], scored_part: int
 ) -> None:
-    data, _, _ = nine_rows()
+    data = encoded(nine_rows())
     masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
     hidden = masked.cells.mask[0, :, 2] == 1
     assert hidden.tolist() == [int(part) in hidden_parts for part in data.part]
@@ -108,7 +93,7 @@ def test_drawn_targets_follow_the_ninety_to_ten_rule() -> None:
 
 
 def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
-    data, _, _ = nine_rows()
+    data = encoded(nine_rows())
     masked = mask(
         data, "test", PLAIN.changed(target_mask=0.5, validation_labels_at_test=False), draws()
     )
@@ -116,8 +101,10 @@ def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
 
 
 def test_a_missing_target_is_hidden_and_never_scored() -> None:
-    data, _, _ = nine_rows(missing_target=1)
-    for mode in ("train", "validation", "test"):
+    values = nine_rows()
+    values[1, 2] = np.nan
+    data = encoded(values)
+    for mode in PARTS:
         for share in (1.0, 0.1, 0.5):
             masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
             assert masked.cells.mask[0, 1, 2] == 1
@@ -160,33 +147,25 @@ def test_randomised_cells_are_valid_and_hidden_ones_empty() -> None:
 
 def test_evaluation_hides_no_features_and_truth_stays() -> None:
     data = large(300)
-    before = [x.clone() for x in (data.codes, data.numbers, data.missing)]
-    for mode in ("train", "validation", "test"):
+    before = [tensor.clone() for tensor in data.tensors]
+    for mode in PARTS:
         masked = mask(data, mode, NPTSettings(width=8, heads=2, target_mask=0.5), draws())
         assert masked.features.any() == (mode == "train")
-    assert all(
-        torch.equal(a, b)
-        for a, b in zip(before, (data.codes, data.numbers, data.missing), strict=True)
-    )
+    assert all(map(torch.equal, before, data.tensors))
 
 
 def test_the_input_does_not_depend_on_hidden_targets() -> None:
-    data, table, split = nine_rows()
     cases: list[tuple[Part, slice, float]] = [
         ("validation", slice(3, 9), 0.1),
         ("test", slice(6, 9), 0.1),
     ]
-    cases += [(mode, slice(0, 9), 1.0) for mode in ("train", "validation", "test")]
+    cases += [(mode, slice(0, 9), 1.0) for mode in PARTS]
     cases += [("train", slice(3, 9), 0.1)]
     for mode, hidden_rows, share in cases:
-        values = table.values.copy()
+        values = nine_rows()
         values[hidden_rows, 2] = 1 - values[hidden_rows, 2]
-        other = EncodedTable.of(
-            Table.of(table.columns, values, 2), split, statistics(table, split), torch.device("cpu")
-        )
-        one, two = (
-            mask(x, mode, PLAIN.changed(target_mask=share), draws()).cells for x in (data, other)
-        )
-        assert torch.equal(one.mask, two.mask)
-        assert torch.equal(one.scale, two.scale)
-        assert torch.equal(one.codes, two.codes)
+        settings = PLAIN.changed(target_mask=share)
+        before = mask(encoded(nine_rows()), mode, settings, draws()).cells
+        after = mask(encoded(values), mode, settings, draws()).cells
+        for name, cells in vars(before).items():
+            assert torch.equal(cells, getattr(after, name))
