@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from npt.nn.block import Block, TiedBlock
 from npt.nn.column_layout import ColumnLayout
@@ -79,16 +78,6 @@ def test_tied_attention_equals_its_equation() -> None:
     assert torch.allclose(attended[0], torch.cat(expected, -1), atol=1e-12)
 
 
-def test_contractive_attention_is_the_tied_one_scaled() -> None:
-    x = torch.randn(1, 7, 8, dtype=torch.double)
-    tied = tied_block()
-    contractive = tied_block(kernel="l2_contractive", contraction=0.5)
-    factor = 0.5 / tied.smaller_bound(7)
-    expected = tied.attend(*tied.project(x)[:3]) * factor
-    attended = contractive.attend(*contractive.project(x)[:3])
-    assert torch.allclose(attended, expected, atol=1e-14)
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("between", [True, False])
 def test_rows_may_come_in_any_order(kernel: str, between: bool) -> None:
@@ -140,17 +129,6 @@ def test_attention_weights_are_those_that_are_used(kernel: str) -> None:
     expected = (hidden + narrow).unflatten(2, (4, 8))
     model.blocks = model.blocks[:1]
     assert torch.allclose(model(x), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_gradients_reach_every_weight(kernel: str) -> None:
-    model = network(kernel=kernel, layers=2)
-    model.predict_target(cells(9)).square().sum().backward()
-    for name, parameter in model.named_parameters():
-        if not name.startswith("head."):
-            gradient: Tensor | None = parameter.grad
-            assert gradient is not None, name
-            assert gradient.isfinite().all(), name
 
 
 @pytest.mark.parametrize(("norm", "shifted"), [("centre", True), ("none", False)])

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.nn.inputs import EncodedTable
-from npt.nn.masking import mask
+from npt.nn.inputs import PART, EncodedTable
+from npt.nn.masking import Masked, mask
 from npt.nn.settings import NPTSettings
 from npt.table import PARTS, Column, Part, Split, Table
 
@@ -32,72 +34,71 @@ def nine_rows() -> np.ndarray:
     return np.column_stack([rows % 3, np.linspace(-1, 1, 9), rows % 2]).astype(float)
 
 
-def large(rows: int = 4000) -> EncodedTable:
-    generator = np.random.default_rng(0)
-    values = generator.normal(size=(rows, 3))
-    values[:, 0] = generator.integers(0, 5, rows)
-    values[:, 2] = generator.integers(0, 2, rows)
-    values[generator.random(values.shape) < 0.1] = np.nan
-    return encoded(values)
-
-
-def draws() -> torch.Generator:
-    return torch.Generator().manual_seed(0)
-
-
-ALL, NONE = {0, 1, 2}, set()
+def masked_by(data: EncodedTable, mode: Part, settings: NPTSettings) -> Masked:
+    return mask(data, mode, settings, torch.Generator().manual_seed(0))
 
 
 @pytest.mark.parametrize(
-    ("mode", "share", "hidden_parts", "scored_part"),
+    ("mode", "changes", "hidden_parts"),
     [
-        ("train", 1.0, ALL, 0),
-        ("validation", 1.0, ALL, 1),
-        ("test", 1.0, ALL, 2),
-        ("validation", 0.5, {1, 2}, 1),
-        ("test", 0.5, {2}, 2),
-        ("validation", 0.1, {1, 2}, 1),
-        ("test", 0.1, {2}, 2),
+        ("train", {}, {0, 1, 2}),
+        ("validation", {}, {0, 1, 2}),
+        ("test", {}, {0, 1, 2}),
+        ("validation", {"target_mask": 0.5}, {1, 2}),
+        ("test", {"target_mask": 0.5}, {2}),
+        ("test", {"target_mask": 0.5, "validation_labels_at_test": False}, {1, 2}),
     ],
 )
 def test_which_targets_are_hidden_and_scored(
-    mode: Part, share: float, hidden_parts: set[int], scored_part: int
+    mode: Part, changes: dict[str, Any], hidden_parts: set[int]
 ) -> None:
     data = encoded(nine_rows())
-    masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
+    masked = masked_by(data, mode, PLAIN.changed(**changes))
     hidden = masked.cells.mask[0, :, 2] == 1
     assert hidden.tolist() == [int(part) in hidden_parts for part in data.part]
-    assert masked.labels.tolist() == [int(part) == scored_part for part in data.part]
+    assert torch.equal(masked.labels, data.part == PART[mode])
     assert not masked.features.any()
 
 
-def test_with_shown_targets_only_drawn_ones_are_scored() -> None:
-    data = large()
-    masked = mask(data, "train", PLAIN.changed(target_mask=0.3), draws())
-    own = (data.part == 0) & ~data.missing[:, 2]
-    assert (masked.labels <= own).all()
-    share = masked.labels[own].float().mean()
-    assert abs(share - 0.3) < 4 * (0.3 * 0.7 / own.sum()) ** 0.5
-    assert (masked.cells.mask[0, data.part != 0, 2] == 1).all()
-    assert (masked.cells.mask[0, own & ~masked.labels, 2] == 0).all()
+def test_selected_cells_are_hidden_or_randomised() -> None:
+    """Shares of cells are within four standard errors."""
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(60_000, 3))
+    values[:, 0] = generator.integers(0, 5, 60_000)
+    values[:, 2] = generator.integers(0, 2, 60_000)
+    values[generator.random(values.shape) < 0.1] = np.nan
+    data = encoded(values)
+    masked = masked_by(data, "train", NPTSettings(feature_mask=0.15, target_mask=0.5))
+    known = ~data.missing
+    known_target = known[:, 2] & (data.part == PART["train"])
+    assert not masked.features[:, 2].any()
+    assert not (masked.features & ~known).any()
+    assert not (masked.labels & ~known_target).any()
+    assert is_near(masked.features[:, :2][known[:, :2]], 0.15)
+    assert is_near(masked.labels[known_target], 0.5)
+
+    hidden = masked.cells.mask[0] == 1
+    selected = masked.features.clone()
+    selected[:, 2] = masked.labels
+    assert is_near(~hidden[selected], 0.1)
+    always_hidden = data.missing.clone()
+    always_hidden[:, 2] |= data.part != PART["train"]
+    assert torch.equal(hidden & ~selected, always_hidden)
+    assert not masked.cells.scale[0][hidden].any()
+
+    random = selected & ~hidden
+    for code in range(5):
+        assert is_near(masked.cells.codes[0, random[:, 0], 0] == code, 0.2)
+    numbers = masked.cells.scale[0, random[:, 1], 1]
+    assert numbers.mean().item() == pytest.approx(0, abs=0.15)
+    assert numbers.std().item() == pytest.approx(1, abs=0.15)
+    is_right = masked.cells.codes[0, random[:, 2], 2] == data.codes[random[:, 2], 2]
+    assert is_near(is_right, 0.5)
 
 
-def test_drawn_targets_follow_the_ninety_to_ten_rule() -> None:
-    data = large(30_000)
-    masked = mask(data, "train", PLAIN.changed(target_mask=0.5), draws())
-    shown = masked.labels & (masked.cells.mask[0, :, 2] == 0)
-    share = shown.sum() / masked.labels.sum()
-    assert abs(share - 0.1) < 4 * (0.09 / masked.labels.sum()) ** 0.5
-    right = (masked.cells.codes[0, shown, 2] == data.codes[shown, 2]).float().mean()
-    assert abs(right - 0.5) < 4 * (0.25 / shown.sum()) ** 0.5
-
-
-def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
-    data = encoded(nine_rows())
-    masked = mask(
-        data, "test", PLAIN.changed(target_mask=0.5, validation_labels_at_test=False), draws()
-    )
-    assert (masked.cells.mask[0, :, 2] == 1).tolist() == [False] * 3 + [True] * 6
+def is_near(cells: torch.Tensor, share: float) -> bool:
+    error = (share * (1 - share) / len(cells)) ** 0.5
+    return abs(cells.double().mean().item() - share) < 4 * error
 
 
 def test_a_missing_target_is_hidden_and_never_scored() -> None:
@@ -106,50 +107,16 @@ def test_a_missing_target_is_hidden_and_never_scored() -> None:
     data = encoded(values)
     for mode in PARTS:
         for share in (1.0, 0.1, 0.5):
-            masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
+            masked = masked_by(data, mode, PLAIN.changed(target_mask=share))
             assert masked.cells.mask[0, 1, 2] == 1
             assert not masked.labels[1]
 
 
-@pytest.mark.parametrize("fraction", [0.15, 0.4])
-def test_feature_masks_follow_the_ninety_to_ten_rule(fraction: float) -> None:
-    data = large()
-    settings = NPTSettings(width=8, heads=2, feature_mask=fraction)
-    masked = mask(data, "train", settings, draws())
-    candidates = ~data.missing[:, :2]
-    selected = masked.features[:, :2]
-    assert (selected <= candidates).all()
-    assert not masked.features[:, 2].any()
-    share = selected[candidates].float().mean()
-    assert abs(share - fraction) < 4 * (fraction * (1 - fraction) / candidates.sum()) ** 0.5
-    shown = masked.cells.mask[0, :, :2] == 0
-    random = (selected & shown).sum() / selected.sum()
-    assert abs(random - 0.1) < 4 * (0.09 / selected.sum()) ** 0.5
-
-
-def test_randomised_cells_are_valid_and_hidden_ones_empty() -> None:
-    data = large(40_000)
-    masked = mask(data, "train", NPTSettings(width=8, heads=2, feature_mask=0.5), draws())
-    random = masked.features & (masked.cells.mask[0] == 0)
-    codes = masked.cells.codes[0, random[:, 0], 0]
-    counts = torch.bincount(codes, minlength=5).float()
-    assert len(counts) == 5
-    assert ((counts - counts.mean()).abs() < 5 * counts.mean() ** 0.5).all()
-    numbers = masked.cells.scale[0, random[:, 1], 1]
-    assert abs(numbers.mean()) < 0.1
-    assert abs(numbers.var() - 1) < 0.15
-    hidden = masked.cells.mask[0] == 1
-    assert (masked.cells.scale[0][hidden] == 0).all()
-    expected = data.missing | (masked.features & ~random)
-    expected[:, 2] = True
-    assert torch.equal(hidden, expected)
-
-
 def test_evaluation_hides_no_features_and_truth_stays() -> None:
-    data = large(300)
+    data = encoded(np.tile(nine_rows(), (30, 1)))
     before = [tensor.clone() for tensor in data.tensors]
     for mode in PARTS:
-        masked = mask(data, mode, NPTSettings(width=8, heads=2, target_mask=0.5), draws())
+        masked = masked_by(data, mode, NPTSettings(width=8, heads=2, target_mask=0.5))
         assert masked.features.any() == (mode == "train")
     assert all(map(torch.equal, before, data.tensors))
 
@@ -165,7 +132,7 @@ def test_the_input_does_not_depend_on_hidden_targets() -> None:
         values = nine_rows()
         values[hidden_rows, 2] = 1 - values[hidden_rows, 2]
         settings = PLAIN.changed(target_mask=share)
-        before = mask(encoded(nine_rows()), mode, settings, draws()).cells
-        after = mask(encoded(values), mode, settings, draws()).cells
+        before = masked_by(encoded(nine_rows()), mode, settings).cells
+        after = masked_by(encoded(values), mode, settings).cells
         for name, cells in vars(before).items():
             assert torch.equal(cells, getattr(after, name))

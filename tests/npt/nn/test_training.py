@@ -172,19 +172,6 @@ def test_automatic_precision_is_that_of_the_processor(
     assert product.dtype == (torch.bfloat16 if has_instructions else torch.float32)
 
 
-@NEEDS_BFLOAT16
-@pytest.mark.parametrize("task", ["multiclass", "regression"])
-def test_bfloat16_is_near_float32(task: Task) -> None:
-    losses = []
-    for precision in ("float32", "bfloat16"):
-        settings = BATCHES.changed(precision=precision, hidden_dropout=0.0, attention_dropout=0.0)
-        training = NPTTraining(*start(settings, task), settings, 3)
-        losses.append([float(training.update(number)) for number in range(1, 6)])
-        assert all(p.dtype == torch.float32 for p in training.model.parameters())
-    assert losses[0] != losses[1]
-    assert np.allclose(losses[0], losses[1], rtol=0.03)
-
-
 @pytest.mark.parametrize("batch_rows", [None, 25])
 @pytest.mark.parametrize("task", ["multiclass", "regression"])
 def test_validation_scores_are_those_of_full_passes(task: Task, batch_rows: int | None) -> None:
