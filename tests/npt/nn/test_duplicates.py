@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
-from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
-from npt.data.splits import splits
 from npt.errors import UserError
 from npt.interface import Resources
-from npt.nn.inputs import EncodedTable
+from npt.nn.inputs import PART, EncodedTable
 from npt.nn.learner import NPTLearner
-from npt.nn.masking import mask
-from npt.table import Part
-from tests.conftest import make_table
+from npt.nn.masking import Masked, mask
+from npt.table import Part, Table, Task
+from tests.conftest import first_split, make_table
 from tests.workflow.studies.models import LOOKUP, unrelated
 
 VARIANTS = ("original", "random_features", "add_one", "random_features_add_one")
 RELEASED = ("released_random_features", "released_add_one", "released_random_features_add_one")
 
 
+def masked_by(
+    variant: str, mode: Part, table: Table | None = None, **changes: Any
+) -> tuple[EncodedTable, Masked]:
+    """Sixty rows of six numbers and a target that shows nothing of them."""
+    default, split = unrelated(60)
+    table = table or default
+    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    settings = LOOKUP.changed(lookup=variant, **changes)
+    return data, mask(data, mode, settings, torch.Generator().manual_seed(0))
+
+
 @pytest.mark.parametrize("mode", ["train", "validation", "test"])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_duplicates_show_targets_of_their_mode_only(mode: Part, variant: str) -> None:
-    table, split = unrelated(60)
-    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
-    settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]
-    masked = mask(data, mode, settings, torch.Generator().manual_seed(0))
-    cells, t = masked.cells, table.target
-    own = torch.zeros(60, dtype=torch.bool)
-    own[getattr(split, mode)] = True
+    data, masked = masked_by(variant, mode)
+    cells, t = masked.cells, data.target
+    own = data.part == PART[mode]
     assert cells.codes.shape == (1, 120, 7)
     assert cells.mask[0, :60, t].eq(1).all()
     assert torch.equal(cells.mask[0, 60:, t] == 0, own)
@@ -52,13 +59,10 @@ def test_duplicates_show_targets_of_their_mode_only(mode: Part, variant: str) ->
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_missing_target_stays_hidden_in_the_duplicate(variant: str) -> None:
     table, split = unrelated(60)
-    truth = table.truth
     row = split.train[0]
+    truth = table.truth
     truth[row] = np.nan
-    table = table.with_numbers(table.target, truth)
-    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
-    settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]
-    masked = mask(data, "train", settings, torch.Generator().manual_seed(0))
+    _, masked = masked_by(variant, "train", table.with_numbers(table.target, truth))
     duplicate = 60 + row
     assert masked.cells.scale[0, duplicate, table.target] == 0
     assert masked.cells.mask[0, duplicate, table.target] == 1
@@ -74,10 +78,7 @@ def test_a_missing_target_stays_hidden_in_the_duplicate(variant: str) -> None:
     ],
 )
 def test_noise_is_never_scored_as_a_feature(variant: str, scored: list[bool]) -> None:
-    table, split = unrelated(60)
-    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
-    settings = LOOKUP.changed(lookup=variant, feature_mask=0.5)  # type: ignore[arg-type]
-    masked = mask(data, "train", settings, torch.Generator().manual_seed(0))
+    _, masked = masked_by(variant, "train", feature_mask=0.5)
     assert masked.features[:, :6].any(0).tolist() == scored
     originals = masked.cells.mask[0, :60]
     assert originals[:, 3:6].any() == scored[5]
@@ -85,12 +86,9 @@ def test_noise_is_never_scored_as_a_feature(variant: str, scored: list[bool]) ->
 
 @pytest.mark.parametrize("variant", RELEASED)
 def test_released_variants_mark_changed_cells(variant: str) -> None:
-    table, split = unrelated(60)
-    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
-    settings = LOOKUP.changed(lookup=variant)  # type: ignore[arg-type]
-    cells, t = mask(data, "test", settings, torch.Generator().manual_seed(0)).cells, table.target
-    own = torch.zeros(60, dtype=torch.bool)
-    own[split.test] = True
+    data, masked = masked_by(variant, "test")
+    cells, t = masked.cells, data.target
+    own = data.part == PART["test"]
     assert torch.equal(
         cells.scale[0, :60, :t], data.numbers[:, :t]
     )  # the originals are as they were
@@ -110,23 +108,17 @@ def test_hidden_targets_do_not_reach_the_input() -> None:
     table, split = unrelated(60)
     truth = table.truth
     truth[np.concatenate([split.validation, split.test])] += 100
-    inputs = []
-    for one in (table, table.with_numbers(table.target, truth)):
-        data = EncodedTable.of(one, split, statistics(table, split), torch.device("cpu"))
-        inputs.append(mask(data, "train", LOOKUP, torch.Generator().manual_seed(0)).cells)
-    assert torch.equal(inputs[0].scale, inputs[1].scale)
+    _, before = masked_by("original", "train")
+    _, after = masked_by("original", "train", table.with_numbers(table.target, truth))
+    assert torch.equal(before.cells.scale, after.cells.scale)
 
 
-def test_settings_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="target_mask"):
-        LOOKUP.changed(target_mask=0.5)
-    with pytest.raises(ValueError, match="lookup"):
-        LOOKUP.changed(lookup="duplicate")  # type: ignore[arg-type]
-    for task, variant in (("binary", "add_one"), ("regression", "random_features")):
-        table = make_table(task)  # type: ignore[arg-type]
-        split = splits(table, SplitRule(folds=5, used=1))[0]
-        learner = NPTLearner(
-            LOOKUP.changed(lookup=variant, batch_rows=None, updates=1), Resources()
-        )  # type: ignore[arg-type]
-        with pytest.raises(UserError, match="lookup: "):
-            learner.fit(table.blind(split.test), split, 0)
+@pytest.mark.parametrize(
+    ("task", "variant"), [("binary", "add_one"), ("regression", "random_features")]
+)
+def test_tables_that_do_not_fit_are_refused(task: Task, variant: str) -> None:
+    table = make_table(task)
+    split = first_split(table)
+    settings = LOOKUP.changed(lookup=variant, batch_rows=None, updates=1)
+    with pytest.raises(UserError, match="lookup: "):
+        NPTLearner(settings, Resources()).fit(table.blind(split.test), split, 0)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 import torch
 
-from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.gaussian import LOWEST
@@ -16,37 +14,24 @@ from npt.nn.head import build_head
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.losses import label_loss, target_gaussians
-from npt.nn.settings import NPTSettings
 from tests.conftest import SMALL_NPT, first_split, make_table
 
 GAUSSIAN = SMALL_NPT.changed(output="gaussian", updates=40)
 
 
-def truth(values: list[float]) -> EncodedTable:
-    numbers = torch.tensor(values)[:, None]
-    rows = len(values)
-    return EncodedTable(
-        codes=torch.zeros(rows, 1, dtype=torch.long),
-        numbers=numbers,
-        missing=torch.zeros(rows, 1, dtype=torch.bool),
-        part=torch.zeros(rows, dtype=torch.long),
-        continuous=torch.tensor([True]),
-        sizes=torch.tensor([1]),
-        target=0,
-    )
-
-
 def test_loss_is_the_negative_log_density() -> None:
-    layout = ColumnLayout((1,), (True,), 0, gaussian=True)
-    head = build_head(layout, width=4)
+    head = build_head(ColumnLayout((1,), (True,), 0, gaussian=True), width=4)
     tokens = torch.randn(3, 4)
-    values = [0.5, -1.0, 3.0]
+    values = torch.tensor([0.5, -1.0, 3.0])
+    empty = torch.zeros(3, 1)
+    continuous = torch.tensor([True])
+    truth = EncodedTable(empty, values[:, None], empty, empty, continuous, continuous, 0)
     scored = torch.tensor([True, True, False])
     gaussians = target_gaussians(head, tokens[None])
     assert torch.allclose(gaussians.mean[0], head.target(tokens)[:, 0])
     normal = torch.distributions.Normal(gaussians.mean[0], gaussians.deviation[0])
-    expected = -normal.log_prob(torch.tensor(values))[:2].sum()
-    assert torch.allclose(label_loss(head, tokens, truth(values), scored), expected)
+    expected = -normal.log_prob(values)[:2].sum()
+    assert torch.allclose(label_loss(head, tokens, truth, scored), expected)
     assert (gaussians.deviation > LOWEST).all()
 
 
@@ -72,9 +57,3 @@ def test_npt_learns_a_gaussian_on_a_table() -> None:
     deviation = np.std(table.truth[split.train])
     assert np.sqrt(np.mean(errors**2)) < 2 * deviation
     assert fit.validation_loss < 0.5 * math.log(2 * math.pi) + 1  # that of a standard normal
-
-
-def test_a_gaussian_of_classes_is_refused() -> None:
-    table = make_table("binary")
-    with pytest.raises(UserError, match="output: gaussian is for regression, not binary"):
-        ColumnLayout.of(table, NPTSettings(output="gaussian"))

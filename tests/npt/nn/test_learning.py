@@ -15,49 +15,52 @@ from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining, build_model
 from npt.table import Split
-from tests.conftest import first_split, make_table
+from tests.conftest import make_table
 
 LEARNING = NPTSettings(
-    width=16, layers=4, heads=4, attention_dropout=0, hidden_dropout=0, learning_rate=0.01,
-    schedule_share=0.7,
-    feature_mask=0, tradeoff_start=0,
-)  # fmt: skip
+    width=16,
+    layers=4,
+    heads=4,
+    attention_dropout=0,
+    hidden_dropout=0,
+    learning_rate=0.01,
+    feature_mask=0,
+    tradeoff_start=0,
+)
 
 
 def test_it_overfits_sixteen_rows() -> None:
     table = make_table("regression", 20)
     everything = Split(0, np.arange(16), np.arange(16, 18), np.arange(18, 20))
-    learner = NPTLearner(LEARNING.changed(updates=150, evaluate_every=150), Resources())
+    learner = NPTLearner(LEARNING.changed(updates=100, evaluate_every=100), Resources())
     learner.fit(table.blind(everything.test), everything, 0)
     predicted = learner.predict(everything.train).values
     assert np.sqrt(np.mean((predicted - table.truth[:16]) ** 2)) < 0.1 * table.truth[:16].std()
 
 
-KEYS, COPIES = 8, 16
+KEYS = 8
+COPIES = 16
 
 
 def lookup(generator: torch.Generator) -> EncodedTable:
     """Rows with equal keys share a random target; the first row of each key is a test row."""
     keys = torch.cat([torch.randperm(KEYS, generator=generator) for _ in range(COPIES)])
     target = torch.randn(KEYS, generator=generator)[keys]
-    codes, numbers = (
-        torch.stack([keys, torch.zeros_like(keys)], 1),
-        torch.stack([torch.zeros_like(target), target], 1),
-    )
+    codes = torch.stack([keys, torch.zeros_like(keys)], 1)
+    numbers = torch.stack([torch.zeros_like(target), target], 1)
     part = torch.where(torch.arange(len(keys)) < KEYS, 2, 0)
-    kinds, sizes = torch.tensor([False, True]), torch.tensor([KEYS, 1])
-    return EncodedTable(
-        codes, numbers, torch.zeros(codes.shape, dtype=torch.bool), part, kinds, sizes, 1
-    )
+    continuous = torch.tensor([False, True])
+    missing = torch.zeros_like(codes).bool()
+    return EncodedTable(codes, numbers, missing, part, continuous, torch.tensor([KEYS, 1]), 1)
 
 
 def lookup_error(settings: NPTSettings) -> float:
     """Root mean square error over 20 tables, after training on another one at every update."""
-    tables, masks, seed = torch.Generator().manual_seed(1), torch.Generator().manual_seed(1), 1
-    model = build_model(
-        ColumnLayout((KEYS, 1), (False, True), 1), settings, seed, torch.device("cpu")
-    )
-    training = NPTTraining(model, lookup(tables), settings, seed)
+    tables = torch.Generator().manual_seed(1)
+    masks = torch.Generator().manual_seed(1)
+    layout = ColumnLayout((KEYS, 1), (False, True), 1)
+    model = build_model(layout, settings, 1, torch.device("cpu"))
+    training = NPTTraining(model, lookup(tables), settings, 1)
     for number in range(1, settings.updates + 1):
         table = lookup(tables)
         training.data = replace(table, part=torch.zeros_like(table.part))
@@ -75,22 +78,4 @@ def lookup_error(settings: NPTSettings) -> float:
 def test_only_attention_between_datapoints_solves_lookup() -> None:
     settings = LEARNING.changed(heads=1, target_mask=0.3, updates=450, learning_rate=0.02)
     assert lookup_error(settings) < 0.5
-    assert lookup_error(settings.changed(between_datapoints=False, updates=200)) > 0.9
-
-
-def test_the_same_seed_gives_the_same_weights() -> None:
-    table = make_table("multiclass")
-    split = first_split(table)
-    settings = NPTSettings(
-        width=8, layers=2, heads=2, updates=7, evaluate_every=2, batch_rows=25, target_mask=0.5
-    )
-    weights = []
-    for perturbation in (0, 1):
-        torch.manual_seed(perturbation)
-        np.random.default_rng(perturbation).random(10 * perturbation)
-        learner = NPTLearner(settings, Resources())
-        state = torch.get_rng_state()
-        learner.fit(table.blind(split.test), split, 3)
-        assert torch.equal(torch.get_rng_state(), state)
-        weights.append([p.detach().clone() for p in learner.trained.model.parameters()])
-    assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+    assert lookup_error(settings.changed(between_datapoints=False, updates=100)) > 0.9

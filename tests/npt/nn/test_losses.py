@@ -11,7 +11,6 @@ from npt.nn.head import ColumnHead
 from npt.nn.inputs import EncodedTable, ModelInput
 from npt.nn.losses import feature_loss, label_loss, tradeoff, training_loss
 from npt.nn.masking import Masked
-from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 
 LAYOUT = ColumnLayout((3, 1, 2), (False, True, False), 2)
@@ -75,11 +74,3 @@ def test_the_tradeoff_falls_from_its_start_to_zero() -> None:
     assert tradeoff(502, settings) == pytest.approx(0.5)
     assert tradeoff(1000, settings) < 1e-4
     assert tradeoff(700, NPTSettings(updates=1000, tradeoff="constant", tradeoff_start=0.5)) == 0.5
-
-
-def test_one_column_type_needs_no_type_embedding() -> None:
-    assert (
-        NPT(ColumnLayout((1, 1), (True, True), 1), NPTSettings(width=8, heads=2)).column_type
-        is None
-    )
-    assert NPT(LAYOUT, NPTSettings(width=8, heads=2)).column_type is not None

@@ -1,192 +1,138 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from npt.data.encoding import statistics
-from npt.nn.inputs import EncodedTable
-from npt.nn.masking import mask
+from npt.nn.inputs import PART, EncodedTable
+from npt.nn.masking import Masked, mask
 from npt.nn.settings import NPTSettings
-from npt.table import Column, Part, Split, Table
+from npt.table import PARTS, Column, Part, Split, Table
 
 PLAIN = NPTSettings(width=8, heads=2, feature_mask=0, tradeoff_start=0)
 
 
-def nine_rows(missing_target: int | None = None) -> tuple[EncodedTable, Table, Split]:
-    """Rows 0-2 train, 3-5 validation, 6-8 test; a category, a number and a class to predict."""
-    values = np.column_stack([np.arange(9) % 3, np.linspace(-1, 1, 9), np.arange(9) % 2]).astype(
-        float
-    )
-    if missing_target is not None:
-        values[missing_target, 2] = np.nan
-    columns = (
-        Column("a", "categorical", ("x", "y", "z")),
-        Column("b", "continuous"),
-        Column("c", "categorical", ("0", "1")),
-    )
-    table = Table.of(columns, values, 2)
-    split = Split(0, *(np.arange(3) + 3 * part for part in range(3)))
-    return (
-        EncodedTable.of(table, split, statistics(table, split), torch.device("cpu")),
-        table,
-        split,
-    )
+COLUMNS = (
+    Column("a", "categorical", tuple("vwxyz")),
+    Column("b", "continuous"),
+    Column("c", "categorical", ("0", "1")),
+)
 
 
-def large(rows: int = 4000) -> EncodedTable:
-    generator = np.random.default_rng(0)
-    values = np.column_stack(
-        [
-            generator.integers(0, 5, rows),
-            generator.normal(size=rows),
-            generator.integers(0, 2, rows),
-        ]
-    )
-    values = values.astype(float)
-    values[generator.random(values.shape) < 0.1] = np.nan
-    columns = (
-        Column("a", "categorical", tuple("abcde")),
-        Column("b", "continuous"),
-        Column("c", "categorical", ("0", "1")),
-    )
-    table = Table.of(columns, values, 2)
-    cuts = np.array_split(np.arange(rows), 3)
-    split = Split(0, *cuts)
+def encoded(values: np.ndarray) -> EncodedTable:
+    """A category, a number and a class to predict; a third of the rows in each part."""
+    table = Table.of(COLUMNS, values, 2)
+    split = Split(0, *np.array_split(np.arange(len(values)), 3))
     return EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
 
 
-def draws() -> torch.Generator:
-    return torch.Generator().manual_seed(0)
+def nine_rows() -> np.ndarray:
+    rows = np.arange(9)
+    return np.column_stack([rows % 3, np.linspace(-1, 1, 9), rows % 2]).astype(float)
 
 
-ALL, NONE = {0, 1, 2}, set()
+def masked_by(data: EncodedTable, mode: Part, settings: NPTSettings) -> Masked:
+    return mask(data, mode, settings, torch.Generator().manual_seed(0))
 
 
 @pytest.mark.parametrize(
-    ("mode", "share", "hidden_parts", "scored_part"),
+    ("mode", "changes", "hidden_parts"),
     [
-        ("train", 1.0, ALL, 0),
-        ("validation", 1.0, ALL, 1),
-        ("test", 1.0, ALL, 2),
-        ("validation", 0.5, {1, 2}, 1),
-        ("test", 0.5, {2}, 2),
-        ("validation", 0.1, {1, 2}, 1),
-        ("test", 0.1, {2}, 2),
+        ("train", {}, {0, 1, 2}),
+        ("validation", {}, {0, 1, 2}),
+        ("test", {}, {0, 1, 2}),
+        ("validation", {"target_mask": 0.5}, {1, 2}),
+        ("test", {"target_mask": 0.5}, {2}),
+        ("test", {"target_mask": 0.5, "validation_labels_at_test": False}, {1, 2}),
     ],
 )
 def test_which_targets_are_hidden_and_scored(
-    mode: Part, share: float, hidden_parts: set[int], scored_part: int
+    mode: Part, changes: dict[str, Any], hidden_parts: set[int]
 ) -> None:
-    data, _, _ = nine_rows()
-    masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
+    data = encoded(nine_rows())
+    masked = masked_by(data, mode, PLAIN.changed(**changes))
     hidden = masked.cells.mask[0, :, 2] == 1
     assert hidden.tolist() == [int(part) in hidden_parts for part in data.part]
-    assert masked.labels.tolist() == [int(part) == scored_part for part in data.part]
+    assert torch.equal(masked.labels, data.part == PART[mode])
     assert not masked.features.any()
 
 
-def test_with_shown_targets_only_drawn_ones_are_scored() -> None:
-    data = large()
-    masked = mask(data, "train", PLAIN.changed(target_mask=0.3), draws())
-    own = (data.part == 0) & ~data.missing[:, 2]
-    assert (masked.labels <= own).all()
-    share = masked.labels[own].float().mean()
-    assert abs(share - 0.3) < 4 * (0.3 * 0.7 / own.sum()) ** 0.5
-    assert (masked.cells.mask[0, data.part != 0, 2] == 1).all()
-    assert (masked.cells.mask[0, own & ~masked.labels, 2] == 0).all()
+def test_selected_cells_are_hidden_or_randomised() -> None:
+    """Shares of cells are within four standard errors."""
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(60_000, 3))
+    values[:, 0] = generator.integers(0, 5, 60_000)
+    values[:, 2] = generator.integers(0, 2, 60_000)
+    values[generator.random(values.shape) < 0.1] = np.nan
+    data = encoded(values)
+    masked = masked_by(data, "train", NPTSettings(feature_mask=0.15, target_mask=0.5))
+    known = ~data.missing
+    known_target = known[:, 2] & (data.part == PART["train"])
+    assert not masked.features[:, 2].any()
+    assert not (masked.features & ~known).any()
+    assert not (masked.labels & ~known_target).any()
+    assert is_near(masked.features[:, :2][known[:, :2]], 0.15)
+    assert is_near(masked.labels[known_target], 0.5)
+
+    hidden = masked.cells.mask[0] == 1
+    selected = masked.features.clone()
+    selected[:, 2] = masked.labels
+    assert is_near(~hidden[selected], 0.1)
+    always_hidden = data.missing.clone()
+    always_hidden[:, 2] |= data.part != PART["train"]
+    assert torch.equal(hidden & ~selected, always_hidden)
+    assert not masked.cells.scale[0][hidden].any()
+
+    random = selected & ~hidden
+    for code in range(5):
+        assert is_near(masked.cells.codes[0, random[:, 0], 0] == code, 0.2)
+    numbers = masked.cells.scale[0, random[:, 1], 1]
+    assert numbers.mean().item() == pytest.approx(0, abs=0.15)
+    assert numbers.std().item() == pytest.approx(1, abs=0.15)
+    is_right = masked.cells.codes[0, random[:, 2], 2] == data.codes[random[:, 2], 2]
+    assert is_near(is_right, 0.5)
 
 
-def test_drawn_targets_follow_the_ninety_to_ten_rule() -> None:
-    data = large(30_000)
-    masked = mask(data, "train", PLAIN.changed(target_mask=0.5), draws())
-    shown = masked.labels & (masked.cells.mask[0, :, 2] == 0)
-    share = shown.sum() / masked.labels.sum()
-    assert abs(share - 0.1) < 4 * (0.09 / masked.labels.sum()) ** 0.5
-    right = (masked.cells.codes[0, shown, 2] == data.codes[shown, 2]).float().mean()
-    assert abs(right - 0.5) < 4 * (0.25 / shown.sum()) ** 0.5
-
-
-def test_validation_labels_can_be_kept_from_the_test_rows() -> None:
-    data, _, _ = nine_rows()
-    masked = mask(
-        data, "test", PLAIN.changed(target_mask=0.5, validation_labels_at_test=False), draws()
-    )
-    assert (masked.cells.mask[0, :, 2] == 1).tolist() == [False] * 3 + [True] * 6
+def is_near(cells: torch.Tensor, share: float) -> bool:
+    error = (share * (1 - share) / len(cells)) ** 0.5
+    return abs(cells.double().mean().item() - share) < 4 * error
 
 
 def test_a_missing_target_is_hidden_and_never_scored() -> None:
-    data, _, _ = nine_rows(missing_target=1)
-    for mode in ("train", "validation", "test"):
+    values = nine_rows()
+    values[1, 2] = np.nan
+    data = encoded(values)
+    for mode in PARTS:
         for share in (1.0, 0.1, 0.5):
-            masked = mask(data, mode, PLAIN.changed(target_mask=share), draws())
+            masked = masked_by(data, mode, PLAIN.changed(target_mask=share))
             assert masked.cells.mask[0, 1, 2] == 1
             assert not masked.labels[1]
 
 
-@pytest.mark.parametrize("fraction", [0.15, 0.4])
-def test_feature_masks_follow_the_ninety_to_ten_rule(fraction: float) -> None:
-    data = large()
-    settings = NPTSettings(width=8, heads=2, feature_mask=fraction)
-    masked = mask(data, "train", settings, draws())
-    candidates = ~data.missing[:, :2]
-    selected = masked.features[:, :2]
-    assert (selected <= candidates).all()
-    assert not masked.features[:, 2].any()
-    share = selected[candidates].float().mean()
-    assert abs(share - fraction) < 4 * (fraction * (1 - fraction) / candidates.sum()) ** 0.5
-    shown = masked.cells.mask[0, :, :2] == 0
-    random = (selected & shown).sum() / selected.sum()
-    assert abs(random - 0.1) < 4 * (0.09 / selected.sum()) ** 0.5
-
-
-def test_randomised_cells_are_valid_and_hidden_ones_empty() -> None:
-    data = large(40_000)
-    masked = mask(data, "train", NPTSettings(width=8, heads=2, feature_mask=0.5), draws())
-    random = masked.features & (masked.cells.mask[0] == 0)
-    codes = masked.cells.codes[0, random[:, 0], 0]
-    counts = torch.bincount(codes, minlength=5).float()
-    assert len(counts) == 5
-    assert ((counts - counts.mean()).abs() < 5 * counts.mean() ** 0.5).all()
-    numbers = masked.cells.scale[0, random[:, 1], 1]
-    assert abs(numbers.mean()) < 0.1
-    assert abs(numbers.var() - 1) < 0.15
-    hidden = masked.cells.mask[0] == 1
-    assert (masked.cells.scale[0][hidden] == 0).all()
-    expected = data.missing | (masked.features & ~random)
-    expected[:, 2] = True
-    assert torch.equal(hidden, expected)
-
-
 def test_evaluation_hides_no_features_and_truth_stays() -> None:
-    data = large(300)
-    before = [x.clone() for x in (data.codes, data.numbers, data.missing)]
-    for mode in ("train", "validation", "test"):
-        masked = mask(data, mode, NPTSettings(width=8, heads=2, target_mask=0.5), draws())
+    data = encoded(np.tile(nine_rows(), (30, 1)))
+    before = [tensor.clone() for tensor in data.tensors]
+    for mode in PARTS:
+        masked = masked_by(data, mode, NPTSettings(width=8, heads=2, target_mask=0.5))
         assert masked.features.any() == (mode == "train")
-    assert all(
-        torch.equal(a, b)
-        for a, b in zip(before, (data.codes, data.numbers, data.missing), strict=True)
-    )
+    assert all(map(torch.equal, before, data.tensors))
 
 
 def test_the_input_does_not_depend_on_hidden_targets() -> None:
-    data, table, split = nine_rows()
     cases: list[tuple[Part, slice, float]] = [
         ("validation", slice(3, 9), 0.1),
         ("test", slice(6, 9), 0.1),
     ]
-    cases += [(mode, slice(0, 9), 1.0) for mode in ("train", "validation", "test")]
+    cases += [(mode, slice(0, 9), 1.0) for mode in PARTS]
     cases += [("train", slice(3, 9), 0.1)]
     for mode, hidden_rows, share in cases:
-        values = table.values.copy()
+        values = nine_rows()
         values[hidden_rows, 2] = 1 - values[hidden_rows, 2]
-        other = EncodedTable.of(
-            Table.of(table.columns, values, 2), split, statistics(table, split), torch.device("cpu")
-        )
-        one, two = (
-            mask(x, mode, PLAIN.changed(target_mask=share), draws()).cells for x in (data, other)
-        )
-        assert torch.equal(one.mask, two.mask)
-        assert torch.equal(one.scale, two.scale)
-        assert torch.equal(one.codes, two.codes)
+        settings = PLAIN.changed(target_mask=share)
+        before = masked_by(encoded(nine_rows()), mode, settings).cells
+        after = masked_by(encoded(values), mode, settings).cells
+        for name, cells in vars(before).items():
+            assert torch.equal(cells, getattr(after, name))

@@ -8,8 +8,6 @@ import pytest
 import torch
 
 from npt.nn import flops
-from npt.nn.block import Block
-from npt.nn.inputs import EncodedTable
 from npt.nn.losses import training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
@@ -29,20 +27,12 @@ SETTINGS = NPTSettings(
     lookahead_steps=2,
     target_mask=0.5,
 )
-SIZES = [3, 1, 1, 20, 2, 1]
-
-
-def small(target_size: int = 6) -> Shape:
-    return Shape("small", 40, layout_of([*SIZES, target_size]), SETTINGS)
-
-
-def plain_of(shape: Shape) -> PlainNPT:
-    return PlainNPT(shape.layout, shape.settings).double()
 
 
 @torch.no_grad()
-def with_weights_of(model: NPT, plain: PlainNPT) -> PlainNPT:
-    """Copy the fused weights into one layer per column and projection."""
+def plain_from(model: NPT, shape: Shape) -> PlainNPT:
+    """The fused weights in one layer per column and projection."""
+    plain = PlainNPT(shape.layout, shape.settings).double()
     for column, size in enumerate(model.layout.sizes):
         start = int(model.embedding.starts[column])
         first = model.layout.starts[column]
@@ -56,32 +46,20 @@ def with_weights_of(model: NPT, plain: PlainNPT) -> PlainNPT:
     if model.column_type is not None:
         plain.column_type.load_state_dict(model.column_type.state_dict())
     for block, other in zip(model.blocks, plain.blocks, strict=True):
-        copy_block(block, other)
+        for name, layer in other.named_children():
+            layer.load_state_dict(getattr(block, name).state_dict())
     return plain
-
-
-def copy_block(block: Block, plain: torch.nn.Module) -> None:
-    for name, layer in plain.named_children():
-        layer.load_state_dict(getattr(block, name).state_dict())
-
-
-def both(shape: Shape) -> tuple[NPT, PlainNPT]:
-    torch.manual_seed(0)
-    model = NPT(shape.layout, shape.settings).double()
-    return model, with_weights_of(model, plain_of(shape))
-
-
-def table_of(shape: Shape) -> EncodedTable:
-    data = generated(shape, CPU)
-    return replace(data, numbers=data.numbers.double())
 
 
 @pytest.mark.parametrize("target_size", [6, 1])
 def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
-    shape = small(target_size)
+    shape = Shape("small", 40, layout_of([3, 1, 1, 20, 2, 1, target_size]), SETTINGS)
     settings = shape.settings
-    model, plain = both(shape)
-    data = table_of(shape)
+    torch.manual_seed(0)
+    model = NPT(shape.layout, settings).double()
+    plain = plain_from(model, shape)
+    data = generated(shape, CPU)
+    data = replace(data, numbers=data.numbers.double())
     optimiser = build_optimiser(model, settings)
     lamb = Lamb(plain.parameters(), clip=settings.clip)
     plain_optimiser = Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
@@ -100,7 +78,7 @@ def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
         expected.backward()
         optimiser.step(0.01)
         plain_optimiser.step(0.01)
-    trained = with_weights_of(model, plain_of(shape))
+    trained = plain_from(model, shape)
     for (name, ours), theirs in zip(trained.named_parameters(), plain.parameters(), strict=True):
         # A softmax is invariant to the bias of the keys: its gradient is rounding noise, of which
         # LAMB makes a full step.

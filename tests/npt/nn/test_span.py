@@ -10,17 +10,8 @@ import torch
 
 from npt.errors import UserError
 from npt.nn.block import Block
-from npt.nn.column_layout import ColumnLayout
 from npt.nn.span import Span, feature_columns, locate
 from tests.npt.nn.test_kernels import LAYOUT, SETTINGS, cells, network
-from tests.npt.nn.test_patches import images
-
-RESNET = {
-    "encoder": "resnet18",
-    "between_attributes": False,
-    "feature_mask": 0,
-    "tradeoff_start": 0,
-}
 
 
 def span_of(**changes: Any) -> Span:
@@ -42,34 +33,6 @@ def test_attention_equals_its_equation(threshold: float | None, form: str) -> No
         expected = expected.masked_fill(gaussian < threshold, -torch.inf)
     weighed = span(scores, located)
     assert torch.allclose(weighed.softmax(-1), expected.softmax(-1), atol=1e-10)
-
-
-@pytest.mark.parametrize("threshold", [0.1, 0.5])
-def test_the_threshold_excludes_beyond_its_radius(threshold: float) -> None:
-    span = span_of(span_threshold=threshold)
-    assert span.radius == pytest.approx(math.sqrt(-2 * math.log(threshold)))
-    x = torch.zeros(1, 3, 5, dtype=torch.double)
-    x[0, 1, 0] = span.radius * 0.999 * span.sigma[0].item()
-    x[0, 2, 0] = span.radius * 1.001 * span.sigma[0].item()
-    scores = span(torch.zeros(1, 1, 3, 3), x)
-    weights = scores.softmax(-1)[0, 0, 0]
-    assert weights[1] > 0
-    assert weights[2] == 0
-
-
-@pytest.mark.parametrize("form", ["added", "multiplied"])
-def test_a_gaussian_at_no_distance_changes_nothing(form: str) -> None:
-    x = torch.zeros(1, 4, 5)
-    scores = torch.randn(1, 2, 4, 4, dtype=torch.double)
-    assert torch.equal(span_of(span_form=form)(scores, x), scores)
-
-
-def test_multiplied_scores_of_distant_rows_are_zero_and_added_ones_low() -> None:
-    x = torch.zeros(1, 2, 5, dtype=torch.double)
-    x[0, 1, 0] = 100
-    scores = torch.full((1, 1, 2, 2), -5.0, dtype=torch.double)
-    assert span_of(span_form="multiplied")(scores, x)[0, 0, 0, 1] == 0
-    assert span_of()(scores, x)[0, 0, 0, 1] < -1000
 
 
 def test_a_query_without_near_rows_attends_to_the_nearest() -> None:
@@ -116,34 +79,11 @@ def test_a_network_with_another_rule_treats_rows_alike(changes: dict[str, Any]) 
     x = cells(12)
     rows = torch.tensor([[5, 2]])
     assert torch.allclose(model(x, rows), model(x)[:, rows[0]], atol=1e-12)
-    shorter = type(x)(x.codes[:, :8], x.scale[:, :8], x.mask[:, :8])
+    shorter = x.map(lambda tensor: tensor[:, :8])
     among = model(x, torch.arange(8)[None], 8)
     assert torch.allclose(among, model(shorter), atol=1e-12)
-
-
-@pytest.mark.parametrize("changes", [{}, RESNET])
-def test_images_have_no_span(changes: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="kernel: span"):
-        feature_columns(ColumnLayout.of(images(), SETTINGS.changed(**changes)))
 
 
 def test_a_target_alone_has_no_span() -> None:
     with pytest.raises(UserError, match="with a feature"):
         feature_columns(LAYOUT.only_target())
-
-
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [
-        ({"span_threshold": 0.1}, "span_threshold"),
-        ({"span_form": "multiplied", "kernel": "l2"}, "span_form"),
-        ({"kernel": "span", "between_datapoints": False}, "kernel"),
-        ({"kernel": "span", "attends_to": "self"}, "kernel"),
-        ({"attends_to": "self", "between_datapoints": False}, "attends_to"),
-        ({"kernel": "span", "span_threshold": 1.0}, "span_threshold"),
-        ({"kernel": "span", "span": 0}, "span"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(changes: dict[str, Any], key: str) -> None:
-    with pytest.raises(ValueError, match=key):
-        SETTINGS.changed(**changes)

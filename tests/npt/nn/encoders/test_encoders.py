@@ -23,6 +23,7 @@ from npt.nn.image_layout import ImageLayout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings, PixelSettings
 from npt.table import Image
+from tests.npt.nn.test_settings import ENCODED
 
 PUBLISHED = [
     ({"dimensions": 1, "positions": "sinusoids"}, 231_754),
@@ -40,27 +41,11 @@ def weights_of(module: nn.Module) -> int:
 @pytest.mark.parametrize(("options", "count"), PUBLISHED)
 def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], count: int) -> None:
     """With the thesis' head; NPT adds a vector to its only token."""
-    image = Image(height=8, width=8, channels=3)
-    features = image.intensities
-    settings = NPTSettings(
-        encoder="siren",
-        pixels=PixelSettings(**options),
-        width=64,
-        between_datapoints=False,
-        between_attributes=False,
-        target_mask=1,
-        feature_mask=0,
-        tradeoff_start=0,
-    )
-    images = ImageLayout(image, features, settings)
-    layout = ColumnLayout(
-        (*[1] * features, 10),
-        (*[True] * features, False),
-        features,
-        images=images,
-    )
-    model = NPT(layout, settings)
-    assert weights_of(model) == count + 64
+    changes = {"encoder": "siren", "pixels": PixelSettings(**options), "between_datapoints": False}
+    settings = NPTSettings(**{**ENCODED, **changes})
+    images = ImageLayout(Image(height=8, width=8, channels=3), 192, settings)
+    layout = ColumnLayout((1,) * 192 + (10,), (True,) * 192 + (False,), 192, images=images)
+    assert weights_of(NPT(layout, settings)) == count + 64
 
 
 @pytest.mark.parametrize("dimensions", [1, 2])
@@ -153,8 +138,3 @@ def test_all_weights_have_finite_gradients(encoder: nn.Module) -> None:
     for name, parameter in encoder.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
-
-
-def test_sinusoids_in_two_dimensions_are_refused() -> None:
-    with pytest.raises(ValueError, match="sinusoids"):
-        PixelEncoder(1, (4, 4), PixelSettings(positions="sinusoids"))
