@@ -190,17 +190,6 @@ def test_other_levels_are_categories_alone(levels: tuple[str, ...]) -> None:
     assert encoder.encode(table).numbers.shape == (8, 0)
 
 
-def test_one_numeric_level_among_the_train_rows_has_scale_one() -> None:
-    columns = (Column("c", "categorical", ("0.1", "0.7", "5")), Column("y", "continuous"))
-    codes = np.repeat([0.0, 1.0, 2.0], 10)
-    table = Table.of(columns, np.stack([codes, codes], 1), 1)
-    encoder = Encoder.from_table(
-        table, consecutive(10, 10, 10), FOUR_BINS.changed(transductive=False)
-    )
-    numbers = encoder.encode(table).numbers[:, 0]
-    assert numbers[::10].tolist() == pytest.approx([0, 0.6, 4.9])
-
-
 def test_labels_are_standardised_by_the_train_rows() -> None:
     table = table_of(np.zeros((5, 1)), np.array([1.0, 3.0, 5.0, 100.0, 100.0]))
     encoder = Encoder.from_table(table, consecutive(3, 1, 1), FOUR_BINS)

@@ -1,8 +1,10 @@
-"""That it learns, and that it uses the labels of other rows where they help."""
+"""What a row learns from: the labels of the visible others, and never its own."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +13,20 @@ import torch
 from npt.compact.columns import Encoder
 from npt.compact.data import LabelledRows
 from npt.compact.settings import CompactSettings
-from npt.table import Table, Task
+from npt.compact.training import draw_visibility
+from npt.table import Column, Split, Table, Task
+from tests.conftest import first_split
 from tests.npt.compact.tables import (
+    CPU,
     PLAIN,
+    TINY,
     consecutive,
     mixed_table,
+    randomised,
+    same_bits,
     started,
     table_of,
+    weights_of,
 )
 
 LEARNING = PLAIN.changed(members=1, width=16, token_width=16, bins=16, weight_decay=0.0, warmup=0.1)
@@ -81,3 +90,123 @@ def test_labels_of_others_solve_lookup() -> None:
 @pytest.mark.parametrize("blind", ["labels_of_others", "between_datapoints"])
 def test_blind_twins_cannot_solve_lookup(blind: str) -> None:
     assert lookup_error(TWINS.changed(updates=60, **{blind: False})) > 0.9
+
+
+BATCH = 12
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("changes", [{}, {"similarity": "dot"}, {"number_embedding": "periodic"}])
+@pytest.mark.parametrize("task", ["regression", "multiclass"])
+@torch.no_grad()
+def test_own_label_never_matters_and_others_do(
+    layers: int, changes: dict[str, Any], task: Task
+) -> None:
+    settings = PLAIN.changed(layers=layers, **changes)
+    start = started(settings, mixed_table(task))
+    model = randomised(start.model)
+    rows = start.data.train.take(torch.arange(BATCH))
+    features = rows.features.to(CPU, torch.float64)
+    labels = rows.labels.double()
+    _, invisible = draw_visibility(BATCH, settings, CPU)
+    before = model.leave_one_out(features, labels, None, invisible)
+    for row in range(BATCH):
+        changed = labels.clone()
+        changed[row] = labels[row].flip(0) + 1.0
+        after = model.leave_one_out(features, changed, None, invisible)
+        differences = (after - before).abs().amax(-1)
+        assert differences[:, row].max() == 0.0
+        assert differences[:, torch.arange(BATCH) != row].min() > 0.0
+
+
+def test_context_dropout_hides_rows_from_all_others() -> None:
+    torch.manual_seed(0)
+    dropped = []
+    for _ in range(200):
+        scored, invisible = draw_visibility(20, PLAIN.changed(context_dropout=0.25), CPU)
+        assert scored.tolist() == list(range(20))
+        assert invisible.diagonal().all()
+        others = invisible & ~torch.eye(20, dtype=torch.bool)
+        columns = others.sum(0)
+        assert set(columns.tolist()) <= {0, 19}
+        dropped.append((columns == 19).float().mean())
+    assert float(torch.stack(dropped).mean()) == pytest.approx(0.25, abs=0.03)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4, 7])
+@pytest.mark.parametrize("changes", [{"context_dropout": 0.9}, {"target_mask": 0.99}])
+def test_every_scored_row_sees_another(rows: int, changes: dict[str, float]) -> None:
+    for _ in range(50):
+        scored, invisible = draw_visibility(rows, PLAIN.changed(**changes), CPU)
+        visible = ~invisible.expand(rows, rows)[scored]
+        assert len(scored) >= 1
+        assert not visible[torch.arange(len(scored)), scored].any()
+        assert visible.any(1).all()
+
+
+def test_masked_rows_are_scored_and_seen_by_none() -> None:
+    scored, invisible = draw_visibility(20, PLAIN.changed(target_mask=0.3), CPU)
+    again, _ = draw_visibility(20, PLAIN.changed(target_mask=0.3), CPU)
+    assert len(scored.unique()) == len(scored) == 6
+    assert set(scored.tolist()) != set(again.tolist())
+    masked = torch.isin(torch.arange(20), scored)
+    assert torch.equal(invisible, masked.expand(20, 20))
+
+
+def test_validation_targets_only_select() -> None:
+    settings = TINY.changed(evaluate_every=TINY.updates)
+    table = mixed_table()
+    split = first_split(table)
+    truth = table.truth
+    truth[split.validation] += 50
+    weights = []
+    losses = []
+    for shown in (table, table.with_numbers(0, truth)):
+        start = started(settings, shown, split)
+        losses.append(start.run().losses.tolist())
+        weights.append(weights_of(start.model))
+    assert losses[0] != losses[1]
+    assert same_bits(*weights)
+
+
+NOISE_ROWS = 2400
+
+
+def noise(task: Task) -> tuple[Table, Split]:
+    """Targets that no feature tells anything about."""
+    generator = np.random.default_rng(5)
+    rows = NOISE_ROWS + 10
+    x = generator.normal(size=(rows, 2))
+    target = Column("y", "continuous")
+    truth = generator.normal(size=rows)
+    if task == "binary":
+        target = Column("y", "categorical", ("a", "b"))
+        truth = (truth > 0).astype(float)
+    columns = (Column("x0", "continuous"), Column("x1", "continuous"), target)
+    return Table.of(columns, np.column_stack([x, truth]), 2), consecutive(NOISE_ROWS, 5, 5)
+
+
+def gains_in_one_pass(task: Task) -> np.ndarray:
+    """How far the loss of every batch, before it is trained on, is below that of a constant."""
+    settings = TINY.changed(
+        width=16, updates=NOISE_ROWS // 32, batch_rows=32, learning_rate=0.02, dropout=[0.0]
+    )
+    table, split = noise(task)
+    start = started(settings, table, split)
+    gains = []
+    for number in range(1, settings.updates + 1):
+        labels = start.data.train.labels[start.batch_rows(number)]
+        if task == "regression":
+            constant = float(labels.square().mean())
+        else:
+            shares = start.data.train.labels.mean(0)
+            constant = float(-(labels @ shares.log()).mean())
+        gains.append(constant - start.update(number))
+    return np.array(gains)
+
+
+@pytest.mark.parametrize("task", ["regression", "binary"])
+def test_noise_targets_cannot_be_predicted(task: Task) -> None:
+    """The chance of three standard errors above zero is 0.13 %."""
+    gains = gains_in_one_pass(task)
+    assert gains.mean() < 3 * gains.std(ddof=1) / math.sqrt(len(gains))

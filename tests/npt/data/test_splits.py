@@ -1,8 +1,12 @@
+"""Folds by groups and times, of rare classes and missing targets, and those of the paper."""
+
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from npt.data.assembly import assemble
@@ -13,12 +17,14 @@ from npt.data.splits import splits
 from npt.data.store import split_hash
 from npt.table import PARTS, Split, Task
 from tests.conftest import make_table
+from tests.npt.data.custom.tables import frame, prepare, write
 
 
 def require_partition(split: Split, rows: int) -> None:
     parts = [split.rows(part) for part in PARTS]
     assert sorted(np.concatenate(parts).tolist()) == list(range(rows))
     for part in parts:
+        assert len(part) > 0
         assert (np.diff(part) > 0).all()
 
 
@@ -72,3 +78,82 @@ def test_the_folds_of_the_released_code(name: str, digest: str, rows_by_tests: l
     for split, expected in zip(folds, right, strict=True):
         require_partition(split, table.rows)
         assert sizes(split) == sizes(expected)
+
+
+def values_by_part(values: pd.Series, split: Split) -> list[set[object]]:
+    return [set(values.iloc[split.rows(part)]) for part in PARTS]
+
+
+def folds_by(data: pd.DataFrame, folder: Path, **changes: Any) -> list[Split]:
+    """Five folds of a frame by a group or a time."""
+    _, folds = prepare(write(folder, data), folds=5, **changes)
+    return list(folds.values())
+
+
+@pytest.mark.parametrize(
+    ("target", "task"), [("price", "regression"), ("colour", "classification")]
+)
+def test_rows_of_a_group_stay_together(target: str, task: str, tmp_path: Path) -> None:
+    data = frame(120).assign(person=[f"p{i % 17}" for i in range(120)])
+    folds = folds_by(data, tmp_path, target=target, task=task, group="person")
+    for split in folds:
+        require_partition(split, 120)
+        train, validation, test = values_by_part(data["person"], split)
+        assert not train & validation
+        assert not train & test
+        assert not validation & test
+    tested = np.concatenate([split.test for split in folds])
+    assert sorted(tested) == list(range(120))
+
+
+@pytest.mark.parametrize("large", [0, 50])
+def test_groups_come_near_the_validation_share(large: int, tmp_path: Path) -> None:
+    """A group of fifty rows does not validate."""
+    data = frame(100)
+    data["person"] = np.where(data.index < large, 0, 1 + data.index // 5)
+    for split in folds_by(data, tmp_path, group="person"):
+        assert len(split.validation) <= 25
+        assert large or len(split.validation) >= 15
+
+
+def test_the_last_rows_in_time_are_tested(tmp_path: Path) -> None:
+    data = frame(120).sample(frac=1, random_state=0)
+    days = data["built"].to_numpy()
+    data["built"] = data["built"].dt.strftime("%d %b %Y")
+    (split,) = folds_by(data, tmp_path, time="built", validation_share=0.1)
+    require_partition(split, 120)
+    train, validation, test = (days[split.rows(part)] for part in PARTS)
+    assert len(validation) == 12
+    assert len(test) == 24
+    assert train.max() < validation.min()
+    assert validation.max() < test.min()
+
+
+def test_rows_of_one_time_stay_together(tmp_path: Path) -> None:
+    data = frame(100)
+    data["year"] = 2000 + data.index // 30
+    (split,) = folds_by(data, tmp_path, time="year")
+    train, validation, test = values_by_part(data["year"], split)
+    assert train == {2000, 2001}
+    assert validation == {2002}
+    assert test == {2003}
+
+
+@pytest.mark.parametrize("counts", [[50, 6, 2, 2], [2] * 10])
+def test_rare_classes_keep_every_row(counts: list[int], tmp_path: Path) -> None:
+    classes = [f"class{code}" for code in np.repeat(range(len(counts)), counts)]
+    path = write(tmp_path, pd.DataFrame({"x": range(len(classes)), "y": classes}))
+    _, folds = prepare(path, target="y", task="classification")
+    assert len(folds) == 10
+    for split in folds.values():
+        require_partition(split, len(classes))
+
+
+def test_known_targets_are_spread_over_the_folds(tmp_path: Path) -> None:
+    data = frame(100)
+    data["price"] = data["price"].where(data.index % 5 == 0)
+    path = write(tmp_path, data)
+    custom, folds = prepare(path, folds=5)
+    for split in folds.values():
+        truth = custom.table.truth[split.test]
+        assert np.isfinite(truth).sum() == 4

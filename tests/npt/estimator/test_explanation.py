@@ -1,4 +1,4 @@
-"""Which fitted rows a prediction attends to."""
+"""Explanations by fitted rows, and what the solved NPT alone has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from npt.estimator import NPTClassifier, NPTRegressor
+from npt.estimator.solved_model import SolvedModel
 from tests.npt.estimator.small import (
     COMPACT,
     SOLVED,
@@ -104,3 +105,99 @@ def test_unexplainable_models_are_refused() -> None:
         alone.explain(frame)
     with pytest.raises(ValueError, match="rows"):
         alone.explain(frame, rows=0)
+
+
+def test_an_explanation_is_the_prediction() -> None:
+    frame, target = table("regression")
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    explanation = model.explain(frame[:7], rows=3)
+    labels = np.asarray(target)[explanation.context]
+    assert explanation.attention @ labels == pytest.approx(model.predict(frame[:7]))
+    lines = explanation.frame
+    assert (lines["without_row"] != lines["score"]).all()
+    assert not np.allclose(lines["without_row"], lines["without_all_rows"])
+
+
+def test_equal_rows_are_left_out_together() -> None:
+    frame, target = table("regression", 20)
+    twice = np.append(np.arange(20), 3)
+    model = NPTRegressor(**SOLVED).fit(frame.iloc[twice], target.iloc[twice])
+    explanation = model.explain(frame[3:4], rows=40)
+    assert sorted(explanation.context) == list(range(20))
+    assert len(explanation.frame) == 19
+    assert np.isfinite(explanation.frame["without_all_rows"]).all()
+
+
+def test_rows_of_the_validation_are_in_the_context() -> None:
+    frame, target = table("regression")
+    model = NPTRegressor(**SOLVED).fit(frame[:60], target[:60], frame[60:], target[60:])
+    whole = NPTRegressor(**SOLVED).fit(frame, target)
+    assert np.array_equal(model.predict(frame), whole.predict(frame))
+
+
+def test_refit_has_no_effect() -> None:
+    frame, target = table("regression", 20)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    refitted = NPTRegressor(**SOLVED, refit=True).fit(frame, target)
+    assert np.array_equal(refitted.predict(frame), model.predict(frame))
+
+
+def test_intervals_hold_the_targets_of_new_rows() -> None:
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(1200, 3))
+    target = features[:, 0] + generator.normal(size=1200)
+    model = NPTRegressor(**SOLVED).fit(features[:200], target[:200])
+    interval = model.predict_interval(features[200:], 0.8)
+    inside = (interval[:, 0] <= target[200:]) & (target[200:] <= interval[:, 1])
+    assert inside.mean() == pytest.approx(0.8, abs=0.07)
+    quantiles = model.predict_quantiles(features[200:], [0.1, 0.5, 0.9])
+    assert np.array_equal(quantiles[:, [0, 2]], interval)
+    assert (np.diff(quantiles, axis=1) > 0).all()
+
+
+def test_quantiles_are_of_predictions_without_each_row() -> None:
+    frame, target = table("regression", 20)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    lines = model.explain(frame[:1], rows=19).frame
+    assert isinstance(model.model_, SolvedModel)
+    residuals = (
+        np.asarray(target) - model.model_.trained.left_out()[model.model_.trained.context.groups]
+    )
+    possible = lines["without_row"] + residuals[lines["fitted_row"]]
+    median = model.predict_quantiles(frame[:1], 0.5)
+    assert np.min(possible) < median < np.max(possible)
+    assert np.isin(np.round(median, 9), np.round(possible, 9)).all()
+
+
+def test_the_quantiles_of_a_weight_of_two_are_those_of_a_row_that_stands_twice() -> None:
+    frame, target = table("regression", 30)
+    weights = np.ones(30)
+    weights[4] = 2
+    weighted = NPTRegressor(**SOLVED).fit(frame, target, sample_weight=weights)
+    twice = np.append(np.arange(30), 4)
+    repeated = NPTRegressor(**SOLVED).fit(frame.iloc[twice], target.iloc[twice])
+    assert weighted.predict_quantiles(frame) == pytest.approx(repeated.predict_quantiles(frame))
+
+
+def test_levels_and_architectures_without_quantiles_are_refused() -> None:
+    frame, target = table("regression", 18)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    for levels in ([0.5, 1.5], []):
+        with pytest.raises(ValueError, match="quantiles"):
+            model.predict_quantiles(frame, levels)
+    with pytest.raises(ValueError, match="coverage: 90; allowed"):
+        model.predict_interval(frame, 90)
+    with pytest.raises(ValueError, match=r"quantiles: 0.05 needs .* weight of 19, found 18"):
+        model.predict_interval(frame, 0.9)
+    assert np.isfinite(model.predict_interval(frame, 0.8)).all()
+    with pytest.raises(ValueError, match="only the architecture solved"):
+        regressor(max_updates=2).fit(frame, target).predict_quantiles(frame)
+
+
+def test_weights_too_far_apart_are_named() -> None:
+    frame, target = table("regression", 20)
+    weights = np.ones(20)
+    weights[:3] = 1e-300
+    weights[3:6] = 1e300
+    with pytest.raises(ValueError, match="sample_weight or y"):
+        NPTRegressor(**SOLVED).fit(frame, target, sample_weight=weights)

@@ -162,17 +162,6 @@ def test_classes_of_one_row_are_learned(classes: list[int]) -> None:
     assert set(model.predict(features)) <= set(classes)
 
 
-@pytest.mark.parametrize("architecture", [COMPACT, PAPER], ids=["compact", "paper"])
-def test_fit_is_reproducible(architecture: dict[str, Any]) -> None:
-    frame, target = table("regression", 30)
-    changes = {**architecture, "max_updates": 4}
-    first = NPTRegressor(**changes).fit(frame, target).predict(frame)
-    torch.rand(3)
-    assert np.array_equal(NPTRegressor(**changes).fit(frame, target).predict(frame), first)
-    other = NPTRegressor(**changes, random_state=1).fit(frame, target).predict(frame)
-    assert not np.array_equal(other, first)
-
-
 @pytest.mark.parametrize(
     "target",
     [

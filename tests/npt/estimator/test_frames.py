@@ -12,7 +12,7 @@ import pytest
 
 from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.table import Column, Table
-from tests.npt.estimator.small import classifier, regressor, table
+from tests.npt.estimator.small import regressor
 
 TARGET = Column("target", "continuous")
 
@@ -128,16 +128,6 @@ def test_a_column_that_was_empty_in_fit_is_missing() -> None:
     for later in (["x", "y"], [1.0, 2.0]):
         features = encoded(column(later), column([None, None], dtype=object))
         assert np.isnan(features.numbers(0)).all()
-
-
-def test_new_categories_are_missing_to_the_network() -> None:
-    frame, target = table("multiclass", 40)
-    model = classifier(max_updates=4).fit(frame, target)
-    new = frame[:3].copy()
-    new["color"] = "violet"
-    missing = frame[:3].copy()
-    missing["color"] = None
-    assert np.array_equal(model.predict_proba(new), model.predict_proba(missing))
 
 
 def test_too_extreme_numbers_are_refused() -> None:

@@ -112,8 +112,3 @@ def test_dates_are_seconds(month: str) -> None:
     seconds = Feature.from_series(series, "x").cells(series)
     epoch = np.datetime64("1970-01-01", "s")
     assert seconds.tolist() == (np.array(days, "datetime64[s]") - epoch).astype(int).tolist()
-
-
-def test_dates_have_time_zones() -> None:
-    zoned = pd.Series(pd.date_range("2001-02-03", periods=2, tz="Asia/Tokyo"))
-    assert Feature.from_series(zoned, "x").cells(zoned)[0] == zoned[0].timestamp()
