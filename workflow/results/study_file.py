@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
 from collections.abc import Iterable, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from npt.atomic import replacing
-from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
 from workflow.config.study import Study
@@ -22,10 +18,8 @@ from workflow.planning.plan import Plan
 from workflow.results.row import Row, Status
 from workflow.results.row_file import remedy
 
-CHECKSUM = "crc32_"  # begins the name of the last column, which is empty; the file's follows
-UNSET = "00000000"
+CHECKSUM = "crc32_"  # begins the name of an empty column of earlier versions
 TEXT_TYPES = (str, Status, Task)
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes
 # Columns whose values may look like numbers.
 TEXT = ["study"]
 TEXT += [name for name, field in Row.model_fields.items() if field.annotation in TEXT_TYPES]
@@ -33,17 +27,9 @@ TEXT += [name for name, field in Row.model_fields.items() if field.annotation in
 
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    rows = tuple(rows)
-    columns = study_columns(rows, study)
-    columns[CHECKSUM + UNSET] = [None] * len(rows)
-    stream = StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    text = stream.getvalue()
-    text = text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1)
+    frame = pd.DataFrame(study_columns(tuple(rows), study), dtype=object)
     with replacing(path) as partial:
-        partial.write_bytes(text.encode())
+        frame.to_csv(partial, index=False)
 
 
 def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
@@ -63,14 +49,8 @@ def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
 
 
 def _cell(value: Any) -> Any:
-    """A nested value as JSON, NaN as none, and text that a spreadsheet would compute quoted."""
-    if isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return value
+    """A nested value as JSON."""
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
 
 
 def read_study(path: Path) -> pd.DataFrame:
@@ -79,18 +59,12 @@ def read_study(path: Path) -> pd.DataFrame:
     Raises:
         UserError: It is damaged.
     """
+    types = dict.fromkeys(TEXT, str)
     try:
-        text = path.read_bytes().decode()
-        last_column = text.partition("\n")[0].rpartition(",")[2]
-        has_checksum = last_column.startswith(CHECKSUM)
-        unset = text.replace(last_column, CHECKSUM + UNSET, 1)
-        if has_checksum and last_column != CHECKSUM + checksum(unset):
-            raise ValueError("its content has another checksum")
-        types = dict.fromkeys(TEXT, str)
-        frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error})") from None
-    return frame.drop(columns=last_column) if has_checksum else frame
+    return frame.loc[:, ~frame.columns.str.startswith(CHECKSUM)]
 
 
 def read_planned(study: Study, plan: Plan) -> pd.DataFrame:

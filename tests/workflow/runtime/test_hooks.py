@@ -105,7 +105,7 @@ def test_wrong_configuration_ends_in_one_line(content: str | None, key: str) -> 
         (UserError("folds: x"), "error: folds: x"),
         (
             OSError(28, "No space left on device", "results/x"),
-            "error: results/x: No space left on device; run again to resume",
+            "error: results/x: No space left on device",
         ),
         (
             FileNotFoundError(2, "No such file or directory", "x.yaml"),
