@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -27,30 +26,21 @@ TEXT += [name for name, field in Row.model_fields.items() if field.annotation in
 
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    frame = pd.DataFrame(study_columns(tuple(rows), study), dtype=object)
+    frame = study_frame(tuple(rows), study)
     with replacing(path) as partial:
         frame.to_csv(partial, index=False)
 
 
-def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
-    """Cells of every column; those of `Row` first, then the extra ones."""
-    given: set[str] = set()
-    extra: dict[str, None] = {}  # an ordered set
-    for row in rows:
-        given |= row.model_fields_set
-        extra |= dict.fromkeys(row.model_extra or ())
-    columns: dict[str, list[Any]] = {"study": [study] * len(rows)}
-    for name in Row.model_fields:
-        if name in given:
-            columns[name] = [_cell(getattr(row, name)) for row in rows]
-    for name in extra:
-        columns[name] = [_cell((row.model_extra or {}).get(name)) for row in rows]
-    return columns
-
-
-def _cell(value: Any) -> Any:
-    """A nested value as JSON."""
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
+def study_frame(rows: Sequence[Row], study: str) -> pd.DataFrame:
+    """Rows with the columns that some row has; those of `Row` first. Nested values are JSON."""
+    columns = set().union(*(row.values() for row in rows))
+    frame = pd.DataFrame([row.model_dump() for row in rows], dtype=object)
+    frame = frame[[name for name in frame if name in columns]]
+    frame = frame.map(
+        lambda cell: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell
+    )
+    frame.insert(0, "study", study)
+    return frame
 
 
 def read_study(path: Path) -> pd.DataFrame:
