@@ -16,10 +16,10 @@ from workflow.config.reading import read
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
+from workflow.results import study_file
 from workflow.results.predictions import PARTS, fold_arrays, write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
-from workflow.results.study_file import read_study, study_columns, write_study
 
 TASKS: dict[str, Task] = {"yacht": "regression", "wine": "multiclass", "breast_cancer": "binary"}
 CLASSES = {"regression": 0, "binary": 2, "multiclass": 3}
@@ -56,15 +56,15 @@ def failed(
 
 def study_frame(rows: Iterable[Row], name: str) -> pd.DataFrame:
     """Rows as a frame, without writing them."""
-    columns = study_columns(tuple(rows), name)
-    return pd.DataFrame(columns)
+    frame = study_file.study_frame(tuple(rows), name)
+    return pd.DataFrame(frame.to_dict("list"))
 
 
 def study(rows: Iterable[Row], folder: Path, name: str = "main") -> pd.DataFrame:
     """Rows as the tables and figures receive them: written as a study and read again."""
     path = folder / f"{name}.csv"
-    write_study(path, rows, name)
-    return read_study(path)
+    study_file.write_study(path, rows, name)
+    return study_file.read_study(path)
 
 
 def table(task: Task) -> Table:

@@ -32,11 +32,12 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     tunes_itself = methods()[method].draw is None
     if tunes_itself and method in config.budget:
         merged["budget"] = config.budget[method]
-    if method == "npt" and _is_large(config, dataset):
+    custom = config.custom_datasets.get(dataset)
+    if method == "npt" and custom is not None and custom.rows > BATCH_ROWS:
         merged["batch_rows"] = BATCH_ROWS
     layers: dict[str, Changes] = {
         f"settings.{method}": config.settings.get(method, {}),
-        f"overrides.{dataset}.{method}": _of_method(config.overrides, dataset, method),
+        f"overrides.{dataset}.{method}": config.overrides.get(dataset, {}).get(method, {}),
         where: changes,
     }
     last = f"settings.{method}"
@@ -55,14 +56,6 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         raise UserError(owner + rest) from None
 
 
-def _is_large(config: Config, dataset: str) -> bool:
-    """Whether a custom table has more rows than a minibatch of the paper's large tables."""
-    declared = config.custom_datasets.get(dataset)
-    if declared is None:
-        return False
-    return declared.rows > BATCH_ROWS
-
-
 def _with_changes(settings: Changes, changes: Changes) -> dict[str, Any]:
     """Settings with changes to them."""
     merged = {**settings, **changes}
@@ -75,10 +68,9 @@ def _with_changes(settings: Changes, changes: Changes) -> dict[str, Any]:
 
 def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:
     """Configurations for tuning: the base, the named ones, and drawn ones up to the budget."""
-    changes: dict[str, Changes] = {BASE: {}}
-    changes.update(_of_method(config.configurations, dataset, method))
-    budget = config.budget.get(method, 0)
-    missing = budget - len(changes)
+    named = config.configurations.get(dataset, {}).get(method, {})
+    changes: dict[str, Changes] = {BASE: {}, **named}
+    missing = config.budget.get(method, 0) - len(changes)
     draw = methods()[method].draw
     if draw is None or missing <= 0:
         return changes
@@ -88,8 +80,3 @@ def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:
         seed = f"{dataset} {method} {number}"
         changes[name] = draw(base, seed)
     return changes
-
-
-def _of_method(blocks: Mapping[str, Mapping[str, Any]], dataset: str, method: str) -> Changes:
-    by_method = blocks.get(dataset, {})
-    return by_method.get(method, {})

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
 from collections.abc import Iterable, Sequence
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from npt.atomic import replacing
-from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
 from workflow.config.study import Study
@@ -22,10 +17,8 @@ from workflow.planning.plan import Plan
 from workflow.results.row import Row, Status
 from workflow.results.row_file import remedy
 
-CHECKSUM = "crc32_"  # begins the name of the last column, which is empty; the file's follows
-UNSET = "00000000"
+CHECKSUM = "crc32_"  # begins the name of an empty column of earlier versions
 TEXT_TYPES = (str, Status, Task)
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes
 # Columns whose values may look like numbers.
 TEXT = ["study"]
 TEXT += [name for name, field in Row.model_fields.items() if field.annotation in TEXT_TYPES]
@@ -33,44 +26,21 @@ TEXT += [name for name, field in Row.model_fields.items() if field.annotation in
 
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    rows = tuple(rows)
-    columns = study_columns(rows, study)
-    columns[CHECKSUM + UNSET] = [None] * len(rows)
-    stream = StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    text = stream.getvalue()
-    text = text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1)
+    frame = study_frame(tuple(rows), study)
     with replacing(path) as partial:
-        partial.write_bytes(text.encode())
+        frame.to_csv(partial, index=False)
 
 
-def study_columns(rows: Sequence[Row], study: str) -> dict[str, list[Any]]:
-    """Cells of every column; those of `Row` first, then the extra ones."""
-    given: set[str] = set()
-    extra: dict[str, None] = {}  # an ordered set
-    for row in rows:
-        given |= row.model_fields_set
-        extra |= dict.fromkeys(row.model_extra or ())
-    columns: dict[str, list[Any]] = {"study": [study] * len(rows)}
-    for name in Row.model_fields:
-        if name in given:
-            columns[name] = [_cell(getattr(row, name)) for row in rows]
-    for name in extra:
-        columns[name] = [_cell((row.model_extra or {}).get(name)) for row in rows]
-    return columns
-
-
-def _cell(value: Any) -> Any:
-    """A nested value as JSON, NaN as none, and text that a spreadsheet would compute quoted."""
-    if isinstance(value, dict):
-        return json.dumps(value, sort_keys=True)
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return value
+def study_frame(rows: Sequence[Row], study: str) -> pd.DataFrame:
+    """Rows with the columns that some row has; those of `Row` first. Nested values are JSON."""
+    columns = set().union(*(row.values() for row in rows))
+    frame = pd.DataFrame([row.model_dump() for row in rows], dtype=object)
+    frame = frame[[name for name in frame if name in columns]]
+    frame = frame.map(
+        lambda cell: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell
+    )
+    frame.insert(0, "study", study)
+    return frame
 
 
 def read_study(path: Path) -> pd.DataFrame:
@@ -79,18 +49,12 @@ def read_study(path: Path) -> pd.DataFrame:
     Raises:
         UserError: It is damaged.
     """
+    types = dict.fromkeys(TEXT, str)
     try:
-        text = path.read_bytes().decode()
-        last_column = text.partition("\n")[0].rpartition(",")[2]
-        has_checksum = last_column.startswith(CHECKSUM)
-        unset = text.replace(last_column, CHECKSUM + UNSET, 1)
-        if has_checksum and last_column != CHECKSUM + checksum(unset):
-            raise ValueError("its content has another checksum")
-        types = dict.fromkeys(TEXT, str)
-        frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error})") from None
-    return frame.drop(columns=last_column) if has_checksum else frame
+    return frame.loc[:, ~frame.columns.str.startswith(CHECKSUM)]
 
 
 def read_planned(study: Study, plan: Plan) -> pd.DataFrame:

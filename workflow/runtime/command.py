@@ -35,15 +35,6 @@ def limit_threads(threads: int) -> None:
         os.environ[name] = str(threads)
 
 
-def _described(error: OSError) -> str:
-    message = error.strerror or str(error)
-    if error.filename:
-        message = f"{error.filename}: {message}"
-    if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError):
-        return message
-    return f"{message}; run again to resume"
-
-
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """End the program in one line at a user error or a full disk."""
@@ -52,7 +43,8 @@ def one_line_errors() -> Iterator[None]:
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        sys.exit(f"error: {_described(error)}")
+        file = f"{error.filename}: " if error.filename else ""
+        sys.exit(f"error: {file}{error.strerror or error}")
 
 
 def execute(main: Callable[[], Any]) -> NoReturn:

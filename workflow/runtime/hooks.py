@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +94,3 @@ def finished() -> None:
     report = Path(paths.REPORT)
     if report.exists() and log.exists():
         print(f"\n{log.read_text(errors='replace')}report: {report.resolve().as_uri()}", flush=True)
-
-
-def failed(logs: Iterable[str]) -> None:
-    """Print how to go on after jobs that failed."""
-    files = ", ".join(logs)
-    print(f"the run is not complete; run again to resume. Snakemake's log: {files}", flush=True)

@@ -15,7 +15,8 @@ from baselines.grids import BaselineSettings
 from npt.data.datasets import datasets
 from npt.data.declaration import Dataset
 from npt.errors import UserError
-from workflow.config.reading import read, read_file
+from tests import rows
+from workflow.config.reading import read_file
 from workflow.planning import kept
 from workflow.planning.plan import Plan
 
@@ -48,13 +49,7 @@ SEARCHED: dict[str, dict[str, int]] = {
 
 
 def plan(**changes: Any) -> Plan:
-    plain = {
-        "folds": "0-2",
-        "datasets": ["yacht", "wine"],
-        "methods": ["npt", "knn"],
-        "studies": {"main": {}},
-    }
-    return Plan.of(read({**plain, **changes}))
+    return rows.plan(**{"methods": ["npt", "knn"], "studies": {"main": {}}, **changes})
 
 
 @cache

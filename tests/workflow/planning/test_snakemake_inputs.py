@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from baselines import methods
-from workflow.config.reading import read, read_file
+from tests import rows
+from workflow.config.reading import read_file
 from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -25,8 +26,8 @@ class Wildcards(dict[str, str]):
 
 
 def jobs(**changes: Any) -> Jobs:
-    plain = {"folds": 0, "datasets": ["yacht"], "methods": ["npt", "knn"], "studies": {"main": {}}}
-    return Jobs(Plan.of(read({**plain, **changes})))
+    content = {"folds": 0, "datasets": ["yacht"], "methods": ["npt", "knn"]}
+    return Jobs(rows.plan(**{**content, "studies": {"main": {}}, **changes}))
 
 
 def shipped(path: str) -> Jobs:
@@ -86,8 +87,8 @@ def test_the_content_of_a_custom_file_counts(tmp_path: Path) -> None:
 def test_large_custom_tables_have_minibatches(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     mine = {"path": str(file), "target": "y", "task": "regression"}
-    for rows, batch_rows in ((90, None), (20_000, 4096)):
-        file.write_text("x,y\n" + "1.5,2.5\n" * rows)
+    for length, batch_rows in ((90, None), (20_000, 4096)):
+        file.write_text("x,y\n" + "1.5,2.5\n" * length)
         made = jobs(custom_datasets={"mine": mine}, datasets=["mine"], methods=["npt"])
         (npt,) = made.plan.runs.values()
         assert npt.settings["batch_rows"] == batch_rows
@@ -128,8 +129,8 @@ def test_memory_grows_with_the_table_and_the_attempt() -> None:
 @pytest.mark.parametrize("folder", ["quick", "row_models"])
 def test_memory_covers_the_measured_peak(folder: str) -> None:
     made = shipped(f"results/reference/{folder}/config.yaml")
-    rows = pd.read_csv(ROOT / f"results/reference/{folder}/main.csv")
-    for row in rows.dropna(subset="peak_memory_mb").itertuples():
+    peaks = pd.read_csv(ROOT / f"results/reference/{folder}/main.csv")
+    for row in peaks.dropna(subset="peak_memory_mb").itertuples():
         wildcards = run(str(row.dataset), str(row.method), str(row.fold), str(row.variant))
         peak = float(row.peak_memory_mb)  # type: ignore[arg-type]
         assert peak < made.memory(wildcards, 1), row.method

@@ -9,8 +9,8 @@ import pytest
 from baselines import methods
 from npt.errors import UserError
 from npt.method import Method
+from tests import rows
 from tests.workflow.planning.test_snakemake_inputs import Wildcards
-from workflow.config.reading import read
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -21,14 +21,9 @@ DECLARING = [method for method in methods().values() if method.twins]
 
 
 def plan(**changes: Any) -> Plan:
-    plain = {
-        "folds": 0,
-        "datasets": ["yacht"],
-        "methods": ["npt", "knn"],
-        "settings": {"npt": NPT},
-        "studies": {"main": {}, "benefit": {"kind": "benefit"}},
-    }
-    return Plan.of(read({**plain, **changes}))
+    content = {"folds": 0, "datasets": ["yacht"], "methods": ["npt", "knn"]}
+    studies = {"main": {}, "benefit": {"kind": "benefit"}}
+    return rows.plan(**{**content, "settings": {"npt": NPT}, "studies": studies, **changes})
 
 
 @pytest.mark.parametrize("method", DECLARING, ids=lambda method: method.name)

@@ -39,13 +39,6 @@ def test_ranks_of_three_by_three_with_a_tie() -> None:
     assert errors == pytest.approx([0.5, 1 / 3**0.5, 0.5 / 3**0.5])
 
 
-def test_direction_of_the_metric_reverses_ranks() -> None:
-    frame = summary({"a": {"x": 1, "y": 2, "z": 3}})
-    ascending = rank_methods(frame, higher_is_better=False)["rank"]
-    descending = rank_methods(frame, higher_is_better=True)["rank"]
-    assert (ascending + descending == 4).all()
-
-
 def test_failure_with_a_reason_is_last() -> None:
     frame = summary({"a": {"x": 1, "y": None, "z": 3}}, {("a", "y"): "out of memory"})
     ranked = rank_methods(frame, higher_is_better=False)

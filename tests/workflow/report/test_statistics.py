@@ -23,13 +23,6 @@ def test_rounding_has_no_standard_error(values: list[float]) -> None:
     assert np.isnan(standard_error(pd.Series(values[:1])))
 
 
-def test_summary_has_mean_and_error_over_folds() -> None:
-    summary = summarise(benchmark_study(), "regression", "rmse").set_index("method")
-    assert summary.loc["npt", "mean"] == pytest.approx(0.51)
-    assert summary.loc["npt", "standard_error"] == pytest.approx(0.01)
-    assert summary.loc["npt", "folds"] == 2
-
-
 def test_seeds_are_averaged_before_folds() -> None:
     summary = summarise(seeds_study(SEEDS), "regression", "rmse").iloc[0]
     fold_values = pd.Series([2.0, 6.0, 8.0])

@@ -103,22 +103,13 @@ def test_wrong_configuration_ends_in_one_line(content: str | None, key: str) -> 
     ("error", "code"),
     [
         (UserError("folds: x"), "error: folds: x"),
-        (
-            OSError(28, "No space left on device", "results/x"),
-            "error: results/x: No space left on device; run again to resume",
-        ),
-        (
-            FileNotFoundError(2, "No such file or directory", "x.yaml"),
-            "error: x.yaml: No such file or directory",
-        ),
+        (OSError(28, "No space left", "results/x"), "error: results/x: No space left"),
         (KeyboardInterrupt(), 130),
-        (None, 0),
     ],
 )
-def test_step_ends_in_one_line(error: BaseException | None, code: int | str) -> None:
+def test_step_ends_in_one_line(error: BaseException, code: int | str) -> None:
     def main() -> None:
-        if error is not None:
-            raise error
+        raise error
 
     with pytest.raises(SystemExit) as ended:
         execute(main)

@@ -112,12 +112,8 @@ def test_signals_reach_the_fork(server: Server) -> None:
     assert Path(paths.run_checkpoint(NPT)).exists()
 
 
-def test_ctrl_z_stops_the_fork_until_it_continues(server: Server) -> None:
+def test_a_fork_dies_with_the_process_that_asked(server: Server) -> None:
     process, training = begin_training(server)
-    os.kill(process.pid, signal.SIGTSTP)
-    wait_until(lambda: state_of(process.pid) == state_of(training) == "T")
-    os.kill(process.pid, signal.SIGCONT)
-    wait_until(lambda: state_of(training) in "RS")
     process.kill()
     process.communicate()
     wait_until(lambda: state_of(training) == "gone")

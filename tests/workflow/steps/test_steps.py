@@ -16,7 +16,6 @@ from tests.workflow.tables import DATASETS, write_random_table
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
-from workflow.results.study_file import read_study
 from workflow.steps import collect, estimate, probe, run, show
 from workflow.steps import prepare as prepare_step
 
@@ -46,20 +45,12 @@ def call(monkeypatch: pytest.MonkeyPatch) -> Call:
     return call_main
 
 
-def test_collect_writes_the_study(planned: Plan, call: Call) -> None:
-    finish_all(planned)
-    call(collect.main, "--study", "main")
-    study = read_study(Path(paths.collected("main")))
-    assert len(study) == 18
-    assert {"test_rmse", "validation_accuracy"} <= set(study)
-
-
 def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> None:
     finish_all(planned)
     call(collect.main, "--study", "main")
     path = Path(paths.collected("main"))
     header, _, *lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([header.replace("crc32", "x"), *lines]))
+    path.write_text("".join([header, *lines]))
     with pytest.raises(UserError, match=r"main\.csv: its rows are not those of the plan"):
         call(show.main, "--study", "main")
 
