@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from npt.errors import UserError
-from npt.nn.inputs import ModelInput
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
 from npt.table import Split, Table, Task
@@ -22,7 +21,7 @@ from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
 from workflow.studies import kinds
 from workflow.studies.certificates.probe import probe
-from workflow.studies.certificates.search import cell_range, largest_influence, like_query
+from workflow.studies.certificates.search import cell_range, largest_influence
 from workflow.studies.certificates.view import influences
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
@@ -74,26 +73,6 @@ def test_without_attention_there_is_no_influence(changes: dict[str, Any]) -> Non
     facts = facts_of(**changes)
     assert facts["largest_influence"] == pytest.approx(0, abs=1e-14)
     assert all(facts[bound] == 0 for bound in BOUNDS)
-
-
-def test_the_search_starts_at_neighbours_of_the_query() -> None:
-    """A class, a number and a target, which the query hides; the last row hides its number."""
-    rows = [[1.0, 0.5, 0.0], [1.0, -3.0, 2.0], [1.0, 3.0, -2.0]]
-    hidden = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    codes = torch.zeros(1, 3, 3, dtype=torch.long)
-    codes[0, :, 0] = torch.tensor([0, 2, 1])
-    inputs = ModelInput(codes, torch.tensor([rows]), torch.tensor([hidden]))
-    directions = torch.tensor([[1.0], [1], [-1], [-1]])
-    numbers, codes = like_query(inputs, 0, torch.tensor([1, 2, 1, 2]), directions)
-    assert not codes.any()
-    lowest, highest = cell_range(inputs)
-    assert (lowest.tolist(), highest.tolist()) == ([1, -3, -2], [1, 0.5, 2])
-    assert numbers.tolist() == [
-        [1.0, 0.5, 2.0],
-        [1.0, 3.0, 2.0],
-        [1.0, 0.5, -2.0],
-        [1.0, 3.0, -2.0],
-    ]
 
 
 def test_the_search_finds_more_than_random_rows_of_the_range() -> None:

@@ -24,7 +24,7 @@ from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING, texts
 from workflow.studies import kinds
-from workflow.studies.processes.tasks import SIDE, TITLES, shown_pixels
+from workflow.studies.processes.probe import SIDE, TITLES, shown_pixels
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["processes"]
