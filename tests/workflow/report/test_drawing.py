@@ -79,7 +79,7 @@ def test_files_have_the_same_bytes_for_the_same_rows(tmp_path: Path) -> None:
         write_figures("main", BENCHMARK, benchmark_study(), SCORING, folder)
         contents.append({path.name: path.read_bytes() for path in (folder / "main").iterdir()})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 2 * len(BENCHMARK.tables) + 3 * len(BENCHMARK.figures)
+    assert len(contents[0]) == 2 * len(BENCHMARK.view.tables) + 3 * len(BENCHMARK.view.figures)
 
 
 @pytest.mark.parametrize("ratio", [1.02, 1.1, 2, 30, 3000, 1e36])

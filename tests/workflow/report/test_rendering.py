@@ -45,8 +45,8 @@ def test_latex_escapes_special_characters() -> None:
 def test_latex_compiles(tmp_path: Path) -> None:
     benchmark = kinds()["benchmark"]
     sections = [odd_section()]
-    for name in benchmark.tables:
-        sections += benchmark.table(name, benchmark_study(), SCORING).sections
+    for name in benchmark.view.tables:
+        sections += benchmark.view.table(name, benchmark_study(), SCORING).sections
     body = "\n".join(latex_table(section, f"t{n}") for n, section in enumerate(sections))
     head = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}"
     (tmp_path / "all.tex").write_text(f"{head}\n{body}\\end{{document}}\n", encoding="utf-8")

@@ -23,7 +23,7 @@ def updates_study(updates: int) -> pd.DataFrame:
 )
 def test_title_has_updates_below_the_papers(updates: int, title: str) -> None:
     benchmark = kinds()["benchmark"]
-    section = benchmark.table("scores", updates_study(updates), SCORING).sections[0]
+    section = benchmark.view.table("scores", updates_study(updates), SCORING).sections[0]
     assert {cell.text for cell in section.columns["Method"]} == {title, "k-NN"}
     assert method_title("npt", "base") == "NPT"  # outside of the study
 

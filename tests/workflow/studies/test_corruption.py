@@ -56,7 +56,7 @@ def samples(changes: np.ndarray | None) -> np.ndarray:
 
 
 def table(study: pd.DataFrame) -> ReportTable:
-    return KIND.table("corruption", study, SCORING)
+    return KIND.view.table("corruption", study, SCORING)
 
 
 @pytest.mark.parametrize(

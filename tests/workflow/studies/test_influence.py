@@ -112,16 +112,16 @@ def test_table_and_figure_have_the_largest_of_the_folds() -> None:
     assert means.loc["contractive", "bound"] == 50
     assert np.isnan(means.loc["base", "bound"])  # type: ignore[arg-type]
     assert means.loc["base", "largest_influence"] == 2
-    (section,) = KIND.table("influence", study(), SCORING).sections
+    (section,) = KIND.view.table("influence", study(), SCORING).sections
     assert [cell.text for cell in section.columns["Certified"]] == ["–", "–", "50", "–"]
     assert any("out of memory" in note for note in section.notes)
-    (axis,) = KIND.figure("influence", study(), SCORING).axes
+    (axis,) = KIND.view.figure("influence", study(), SCORING).axes
     certified, largest, _ = axis.collections
     assert largest.get_offsets()[:, 0].tolist() == [2, 2, 2]
     assert np.nanmax(certified.get_offsets()[:, 0]) == 50
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels == ["NPT, 2.00", "NPT (contractive), 2.00", "NPT (span), 2.00"]
-    KIND.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
+    KIND.view.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
     plt.close("all")
 
 

@@ -39,7 +39,8 @@ EIGHT = [5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]
 
 
 def table(name: str, study: pd.DataFrame) -> Table:
-    return kinds()[name].table(kinds()[name].tables[0], study, SCORING)
+    view = kinds()[name].view
+    return view.table(next(iter(view.tables)), study, SCORING)
 
 
 def line(section: Section, *names: str) -> list[str]:
@@ -55,8 +56,8 @@ def test_a_study_without_results_is_shown(name: str) -> None:
     study = STUDIES[name].assign(status="failed", reason=NO_MODEL)
     (section, *_) = table(name, study).sections
     assert any(NO_MODEL in note for note in section.notes)
-    for figure in kind.figures:
-        kind.figure(figure, study, SCORING)
+    for figure in kind.view.figures:
+        kind.view.figure(figure, study, SCORING)
     (reported,) = reported_studies({name: study}, {name: name}, SCORING)
     assert reported.answer == ""
 
@@ -152,7 +153,7 @@ def test_the_most_local_head_is_drawn_large() -> None:
     heads = [{"layer": 1, "head": head, "nearness": [0.1, head % 3]} for head in range(6)]
     study["heads"] = json.dumps({"heads": heads})
     study["maps"] = json.dumps({"rows": [[[1.0, float(head)]] for head in range(6)]})
-    axis, *_ = kinds()["attention"].figure("attention", study, SCORING).axes
+    axis, *_ = kinds()["attention"].view.figure("attention", study, SCORING).axes
     assert "layer 1, head 2" in axis.get_xlabel()
     assert axis.images[0].get_array().tolist() == [[1, 2]]
 
@@ -160,7 +161,7 @@ def test_the_most_local_head_is_drawn_large() -> None:
 def test_lookup_predictions_are_drawn_against_the_target() -> None:
     pairs = json.dumps({"truth": [1.0, 2.0], "predicted": [1.5, 2.0]})
     study = lookup_study().assign(looked_up=pairs)
-    (axis,) = kinds()["lookup"].figure("predictions", study, SCORING).axes
+    (axis,) = kinds()["lookup"].view.figure("predictions", study, SCORING).axes
     assert axis.collections[0].get_offsets().tolist() == [[1.0, 1.5], [2.0, 2.0]]
 
 
@@ -169,7 +170,7 @@ def test_a_model_without_heads_has_a_reason() -> None:
     study = attention_study().iloc[:1].assign(**empty)
     tidy = table("attention", study).tidy
     assert tidy["reason"].item() == "it has no attention between datapoints"
-    kinds()["attention"].figure("attention", study, SCORING)
+    kinds()["attention"].view.figure("attention", study, SCORING)
 
 
 def test_lookup_is_compared_with_baselines_and_the_paper() -> None:
