@@ -35,7 +35,7 @@ def main() -> None:
         study = reference_study(name)
         if kind == "context":
             study = study[study["method"].isin(IN_CONTEXT)]
-        drawing = kinds()[kind].figure(figure, study, Scoring(PAPER_METRICS))
+        drawing = kinds()[kind].view.figure(figure, study, Scoring(PAPER_METRICS))
         drawing.savefig(DOCS / file, dpi=DOTS_PER_INCH)
     draw_explanation(*explained())
 

@@ -32,7 +32,7 @@ def study(name: str, run: str = "quick") -> pd.DataFrame:
 
 
 def table_of(study: pd.DataFrame, kind: str, table: str) -> Table:
-    return kinds()[kind].table(table, study, Scoring(PAPER_METRICS))
+    return kinds()[kind].view.table(table, study, Scoring(PAPER_METRICS))
 
 
 def test_readme_fits_one_screen() -> None:

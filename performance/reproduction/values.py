@@ -18,7 +18,7 @@ from workflow.planning.plan import Plan
 from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error
 from workflow.report.summary import REFERENCE, reference_study
-from workflow.studies.ablation.paper import paper_table
+from workflow.studies.ablation.view import paper_table
 from workflow.studies.corruption import EVERYTHING, CorruptionOptions
 from workflow.studies.corruption.view import with_changes
 

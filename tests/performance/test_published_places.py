@@ -79,12 +79,12 @@ def places() -> dict[tuple[Any, ...], float]:
     found: dict[tuple[Any, ...], float] = {}
     for models in PLANNED.values():
         kind = kinds()[models[0].study.kind]
-        names = [name for name in kind.tables if name in SHOWN]
+        names = [name for name in kind.view.tables if name in SHOWN]
         study = made_up(models) if names else pd.DataFrame()
         if "encoder" in study:
             continue
         for name in names:
-            tidy = kind.table(name, study, SCORING).tidy
+            tidy = kind.view.table(name, study, SCORING).tidy
             for row in tidy.to_dict("records"):
                 for key, value in places_of(name, row):
                     if not math.isnan(value):
@@ -176,7 +176,7 @@ def test_numbers_of_a_residual_network_stand_beside_it(
 ) -> None:
     models = PLANNED[title]
     study = made_up(models)
-    tidy = kinds()[models[0].study.kind].table(table, study, SCORING).tidy
+    tidy = kinds()[models[0].study.kind].view.table(table, study, SCORING).tidy
     shown = tidy[tidy["published"].notna()]
     assert list(shown["variant"]) == ["resnet18"]
     assert list(shown["published"]) == pytest.approx([expected])
@@ -186,6 +186,6 @@ def test_no_number_stands_beside_another_model() -> None:
     """The small tables of Table 2 belong to the variants that mask targets."""
     small = {"breast_cancer", "yacht", "boston_housing", "concrete"}
     study = made_up(PLANNED["paper.yaml: corruption_small"]).assign(variant="base")
-    tidy = kinds()["corruption"].table("corruption", study, SCORING).tidy
+    tidy = kinds()["corruption"].view.table("corruption", study, SCORING).tidy
     assert set(tidy["dataset"]) <= small
     assert tidy["published"].isna().all()

@@ -27,8 +27,8 @@ def write_tables(
 
     A table without sections is the same in both.
     """
-    for table_name in kind.tables:
-        table = kind.table(table_name, study, scoring)
+    for table_name in kind.view.tables:
+        table = kind.view.table(table_name, study, scoring)
         label = f"{name}-{table_name}".replace("_", "-")
         parts = ["% Needs \\usepackage{booktabs}\n"]
         for number, section in enumerate(table.sections, 1):
@@ -47,8 +47,8 @@ def write_figures(
     """Write `<study>/<figure>.<format>` for every figure of a study."""
     from matplotlib.pyplot import close
 
-    for figure_name in kind.figures:
-        figure = kind.figure(figure_name, study, scoring)
+    for figure_name in kind.view.figures:
+        figure = kind.view.figure(figure_name, study, scoring)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once for all formats
         for ending in METADATA:

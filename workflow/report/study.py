@@ -83,8 +83,8 @@ def reported_studies(
     """
     reported = []
     for name, rows in studies.items():
-        kind = kinds()[blocks[name].kind]
-        tables = {table: kind.table(table, rows, scoring) for table in kind.tables}
+        kind = kinds()[study_kinds[name]]
+        tables = {table: kind.view.table(table, rows, scoring) for table in kind.view.tables}
         figures = tuple(kind.view.shown_figures(rows, scoring))
         reported.append(ReportedStudy(name, kind, rows, tables, figures))
     return sorted(reported, key=lambda study: study.kind.order)

@@ -15,11 +15,8 @@ from npt.validation import Strict, validated
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from npt.method import Method
-    from workflow.config.scoring import Scoring
-    from workflow.report.sections import Table
     from workflow.studies.query import ProbeQuery
     from workflow.studies.view import View
 
@@ -102,24 +99,6 @@ class StudyKind:
     def view(self) -> View:
         """Tables, figures and card of the kind."""
         return importlib.import_module(f"workflow.studies.{self.name}.view").VIEW
-
-    @property
-    def tables(self) -> list[str]:
-        """Names of the view's tables, which files are named after."""
-        return list(self.view.tables)
-
-    @property
-    def figures(self) -> list[str]:
-        """Names of the view's figures."""
-        return list(self.view.figures)
-
-    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
-        """One of the kind's tables."""
-        return self.view.table(name, study, scoring)
-
-    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
-        """One of the kind's figures."""
-        return self.view.figure(name, study, scoring)
 
     def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         """Facts that enter the row of a fold, and arrays to save with it."""

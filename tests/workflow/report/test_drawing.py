@@ -21,6 +21,7 @@ from workflow.report.drawing import (
     points,
 )
 from workflow.report.files import write_figures
+from workflow.studies.view import View
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +70,7 @@ def test_missing_mean_is_marked() -> None:
 
 
 def test_figures_have_the_same_bytes_for_the_same_rows(tmp_path: Path) -> None:
-    kind: Any = SimpleNamespace(figures=["plain"], figure=lambda *study: panels(1, 3)[0])
+    kind: Any = SimpleNamespace(view=View({}, {"plain": lambda study, scoring: panels(1, 3)[0]}))
     contents = []
     for folder in (tmp_path / "first", tmp_path / "second"):
         write_figures("main", kind, pd.DataFrame(), SCORING, folder)

@@ -22,6 +22,6 @@ def test_title_has_updates_below_the_papers(updates: int, yacht_updates: int, ti
     study = benchmark_study()
     counts = np.where(study["dataset"] == "yacht", yacht_updates, updates)
     study = study.assign(updates=np.where(study["method"] == "npt", counts, np.nan))
-    section = kinds()["benchmark"].table("scores", study, SCORING).sections[0]
+    section = kinds()["benchmark"].view.table("scores", study, SCORING).sections[0]
     assert {cell.text for cell in section.columns["Method"]} == {title, "k-NN"}
     assert method_title("npt", "base") == "NPT"  # outside of the study

@@ -75,7 +75,7 @@ def test_rows_of_a_collected_study_are_taken_as_they_are() -> None:
     assert len(rows) == 4 + 8
     assert rows[4].chosen == {"weights": "distance"}
     study = study_frame(rows, "main")
-    ranks = kinds()["benchmark"].table("ranks", study, Scoring(PAPER_METRICS)).tidy
+    ranks = kinds()["benchmark"].view.table("ranks", study, Scoring(PAPER_METRICS)).tidy
     assert set(ranks["method"]) == {"npt", "knn", "mlp"}
     assert ranks["mean_rank"].notna().all()
 

@@ -30,11 +30,11 @@ def ablation_study(*others: str) -> pd.DataFrame:
 
 
 def column(study: pd.DataFrame, title: str) -> list[str]:
-    return texts(ABLATION.table("ablation", study, SCORING).sections[0].columns[title])
+    return texts(ABLATION.view.table("ablation", study, SCORING).sections[0].columns[title])
 
 
 def test_change_is_over_the_same_folds() -> None:
-    (section,) = ABLATION.table("ablation", ablation_study(), SCORING).sections
+    (section,) = ABLATION.view.table("ablation", ablation_study(), SCORING).sections
     assert texts(section.columns["Change"]) == ["–", "+0.650 ± 0.050", "0.000 ± 0.000"]
     assert not any(title.startswith("Paper") for title in section.columns)
     one_fold = ablation_study().query("fold == 0")
@@ -61,7 +61,7 @@ def test_changes_are_tested_over_three_folds(errors: list[float], shown: str) ->
 def test_change_is_of_all_folds_or_none() -> None:
     study = ablation_study()
     study.loc[3, ["test_rmse", *FAILED]] = [np.nan, *FAILED.values()]
-    tidy = ABLATION.table("ablation", study, SCORING).tidy.set_index("variant")
+    tidy = ABLATION.view.table("ablation", study, SCORING).tidy.set_index("variant")
     assert np.isnan(tidy.loc["layers_4", "change"])
     assert tidy.loc["without_attributes", "change"] == 0
 
@@ -70,7 +70,7 @@ def test_seeds_are_averaged_before_the_change() -> None:
     study = ablation_study()
     other = study.assign(seed=1)
     other.loc[other["variant"] == "layers_4", "test_rmse"] += 0.2
-    table = ABLATION.table("ablation", pd.concat([study, other], ignore_index=True), SCORING)
+    table = ABLATION.view.table("ablation", pd.concat([study, other], ignore_index=True), SCORING)
     assert table.tidy.set_index("variant").loc["layers_4", "change"] == pytest.approx(0.75)
     assert "Over seeds" in table.sections[0].columns
     assert any("`Over seeds`" in note for note in table.sections[-1].notes)
@@ -110,7 +110,7 @@ def test_variants_are_ranked_by_loss_on_complete_folds() -> None:
 
 
 def test_figure_names_every_variant() -> None:
-    (axis,) = ABLATION.figure("ablation", ablation_study(), SCORING).axes
+    (axis,) = ABLATION.view.figure("ablation", ablation_study(), SCORING).axes
     labels = [text.get_text() for text in axis.get_yticklabels()]
     assert sorted(labels) == ["NPT (layers_4)", "NPT (without_attributes)"]
     (layers, _) = axis.collections[0].get_offsets()[:, 0]
@@ -120,9 +120,9 @@ def test_figure_names_every_variant() -> None:
 def test_without_a_base_variants_have_their_metric() -> None:
     study = ablation_study()
     study = study[study["variant"] != "base"]
-    table = ABLATION.table("ablation", study, SCORING)
+    table = ABLATION.view.table("ablation", study, SCORING)
     assert "Change" not in table.sections[0].columns
     assert table.tidy["mean"].tolist() == [3.75, 3.1]
-    figure = ABLATION.figure("ablation", study, SCORING)
+    figure = ABLATION.view.figure("ablation", study, SCORING)
     assert figure.axes[0].get_xlabel().startswith("test RMSE\n")
     plt.close(figure)

@@ -1,7 +1,8 @@
-"""Attention between datapoints: weights of the forward pass, compared with distances."""
+"""Attention between datapoints: measures of the weights of heads, compared with distances."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,54 +14,62 @@ from scipy.stats import spearmanr
 from npt.compact.probe import CompactProbe
 from npt.data.encoding import one_hot_features
 from npt.interface import Resources
-from npt.nn import block as block_module
-from npt.nn.kernels import attention as kernels
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
 from tests.npt.compact.tables import small_compact
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
-from workflow.studies.attention.probe import heads, spread, standardised_ranks
+from workflow.studies.attention.probe import FURTHER, heads, spread, standardised_ranks
 from workflow.studies.attention.view import is_local
 from workflow.studies.query import ProbeQuery
 
+KIND = kinds()["attention"]
 
-def test_weights_are_those_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    trained, table, split = small_npt("regression", layers=4)
-    measured = heads(NPTProbe(trained), table, split.test)
-    assert list(measured) == [(0, 0), (0, 1), (2, 0), (2, 1)]
 
-    seen = []
-
-    def recording(queries, keys, values, *, scale, **options):  # type: ignore[no-untyped-def]
-        seen.append((queries @ keys.transpose(-1, -2) * scale).softmax(-1))
-        return kernels.dot_product(queries, keys, values, scale=scale, **options)
-
-    monkeypatch.setattr(block_module, "dot_product", recording)
-    trained.predict(split.test)
-    first, last = (x[0].double() for x in seen if x.shape[0] == 1 and x.shape[-1] == 60)
-    assert first.shape[1] == 60
-    assert last.shape[1] == len(split.test)  # the last layer has the queries of test rows only
+@pytest.mark.parametrize(
+    ("model", "probed", "layers"),
+    [
+        (lambda: small_npt("regression", layers=4), NPTProbe, (0, 2)),
+        (lambda: small_npt("multiclass"), NPTProbe, (0,)),
+        (lambda: small_compact("regression"), CompactProbe, (1, 2)),
+    ],
+    ids=["regression", "classes", "compact"],
+)
+def test_measures_compare_weights_with_distances(
+    model: Callable[[], Any], probed: Any, layers: tuple[int, ...]
+) -> None:
+    trained, table, split = model()
+    probe = probed(trained)
+    rows = split.test[:4]
+    measured = heads(probe, table, rows)
     features = one_hot_features(table, trained.statistics)
-    for index, row in enumerate(split.test[:4]):
-        others = np.delete(np.arange(60), row)
-        further = np.random.default_rng((0, row)).choice(others, 30, replace=False)
-        distances = ((features[others] - features[row]) ** 2).sum(1)
+    codes = table.cells[table.target]
+    for attention in probe.attention(rows):
+        row, context = attention.row, attention.context
+        sample = np.random.default_rng((trained.seed, row)).choice(
+            len(context), min(FURTHER, len(context)), replace=False
+        )
+        distances = ((features[context] - features[row]) ** 2).sum(1)
+        same = codes[context] == codes[row]
+        assert {layer for layer, _ in measured} == set(attention.weights) == set(layers)
         for (layer, head), frame in measured.items():
-            line = first[head, row] if layer == 0 else last[head, index]
-            weights = line.detach().numpy()[others]
+            weights = attention.weights[layer][head]
+            line = frame.iloc[rows.tolist().index(row)]
             nearness = spearmanr(weights, -distances).statistic
-            assert frame["nearness"][index] == pytest.approx(nearness, abs=1e-4)
-            typical = [
-                spearmanr(weights, -((features[others] - features[i]) ** 2).sum(1)).statistic
-                for i in further
-            ]
-            assert frame["typical"][index] == pytest.approx(np.mean(typical), abs=1e-4)
-            reach = (weights / weights.sum()) @ distances / distances.mean()
-            assert frame["reach"][index] == pytest.approx(reach, rel=1e-4)
-    for frame in measured.values():
-        assert frame["partner"].isna().all()
-        assert [len(bins) for bins in frame["relative"]] == [20] * len(split.test)
+            assert line["nearness"] == pytest.approx(nearness, abs=1e-4)
+            typical = []
+            for further in context[sample]:
+                others = ((features[context] - features[further]) ** 2).sum(1)
+                typical.append(spearmanr(weights, -others).statistic)
+            assert line["typical"] == pytest.approx(np.mean(typical), abs=1e-4)
+            reach = weights @ distances / weights.sum() / distances.mean()
+            assert line["reach"] == pytest.approx(reach, rel=1e-4)
+            own_class = np.nan
+            if table.task != "regression":
+                own_class = weights[same].mean() / weights.mean()
+            assert line["own_class"] == pytest.approx(own_class, nan_ok=True)
+            assert np.isnan(line["partner"])
+            assert len(line["relative"]) == 20
 
 
 def test_spread_of_local_and_of_uniform_attention() -> None:
@@ -81,17 +90,15 @@ def test_a_head_that_ignores_the_query_is_not_local() -> None:
     points = np.random.default_rng(0).normal(size=(200, 2))
     distances = ((points[:, None] - points[None]) ** 2).sum(-1)
     near = standardised_ranks(-distances)
-    central = near @ standardised_ranks(np.exp(-(points**2).sum(1) / 4))
-    assert central.mean() > 0.3
-    typical = (central.sum() - central) / 199
-    assert not is_local(pd.Series(central[:25]), pd.Series(typical[:25]))
-    local = np.array([standardised_ranks(np.exp(-line)) @ near.T for line in distances])
-    nearness = np.diag(local)
-    typical = (local.sum(1) - nearness) / 199
-    near_rows = pd.Series(nearness[:25])
-    assert is_local(near_rows, pd.Series(typical[:25]))
-    assert np.isnan(is_local(near_rows[:5], pd.Series(typical[:5])))
-    assert np.isnan(is_local(near_rows, pd.Series(np.full(25, np.nan))))
+    central = np.tile(np.exp(-(points**2).sum(1) / 4), (200, 1))  # near to all
+    for weights, expected in ((central, 0), (np.exp(-distances), 1)):
+        correlations = standardised_ranks(weights) @ near.T
+        nearness = pd.Series(np.diag(correlations))
+        typical = (correlations.sum(1) - nearness) / 199
+        assert nearness.mean() > 0.3
+        assert is_local(nearness[:25], typical[:25]) == expected
+    assert np.isnan(is_local(nearness[:5], typical[:5]))
+    assert np.isnan(is_local(nearness, typical * np.nan))
 
 
 def test_partner_is_the_attention_to_the_own_duplicate() -> None:
@@ -110,23 +117,18 @@ def test_partner_is_the_attention_to_the_own_duplicate() -> None:
 def test_heads_are_compared_with_those_before_training() -> None:
     trained, table, split = small_npt("regression")
     rows = split.test[:4]
-    kind = kinds()["attention"]
-    query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, kind.options())
-    facts, _ = kind.probe(query)
+    query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, KIND.options())
+    facts, _ = KIND.probe(query)
     initial = TrainedNPT.untrained(trained.settings, Resources(), table, split, trained.seed)
     after = heads(NPTProbe(trained), table, rows)
     before = heads(NPTProbe(initial), table, rows)
     assert not np.allclose(after[0, 0]["nearness"], before[0, 0]["nearness"])
     for index, head in enumerate(facts["heads"]["heads"]):
         assert (head["layer"], head["head"]) == (0, index)
-        frame = after[0, index]
-        for name in ("nearness", "typical", "reach"):
-            assert head[name] == pytest.approx(frame[name].to_numpy(), rel=1e-4)
-        untrained = before[0, index]["nearness"].to_numpy()
-        assert head["untrained"] == pytest.approx(untrained, rel=1e-4)
-        assert set(head["partner"]) == {None}
-        relative = facts["maps"]["rows"][index]
-        assert np.array(relative) == pytest.approx(np.stack(frame["relative"]), rel=1e-4)
+        assert head["nearness"] == pytest.approx(after[0, index]["nearness"].tolist(), rel=1e-4)
+        assert head["untrained"] == pytest.approx(before[0, index]["nearness"].tolist(), rel=1e-4)
+        relative = np.array(facts["maps"]["rows"][index])
+        assert relative == pytest.approx(np.stack(after[0, index]["relative"]), rel=1e-4)
 
 
 @pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"attends_to": "self"}])
@@ -134,44 +136,3 @@ def test_a_model_without_attention_to_other_rows_has_no_head(changes: dict[str, 
     trained, table, split = small_npt("binary", **changes)
     assert heads(NPTProbe(trained), table, split.test) == {}
     assert torch.is_grad_enabled()
-
-
-def test_heads_of_a_compact_npt_are_compared_with_distances() -> None:
-    trained, table, split = small_compact("regression")
-    settings = trained.settings
-    rows = split.test[:4]
-    kind = kinds()["attention"]
-    facts, _ = kind.probe(ProbeQuery(CompactProbe(trained), table, split, rows, 0, kind.options()))
-    places = [(head["layer"], head["head"]) for head in facts["heads"]["heads"]]
-    every_head = range(settings.members * settings.heads)
-    assert places == [(layer, head) for layer in (1, 2) for head in every_head]
-    features = one_hot_features(table, trained.statistics)
-    context = trained.context_rows
-    weights = {
-        attention.row: attention.weights for attention in CompactProbe(trained).attention(rows)
-    }
-    for place, row in enumerate(rows.tolist()):
-        distances = ((features[context] - features[row]) ** 2).sum(1)
-        for head in facts["heads"]["heads"]:
-            of_head = weights[row][head["layer"]][head["head"]]
-            nearness = spearmanr(of_head, -distances).statistic
-            assert head["nearness"][place] == pytest.approx(nearness, abs=1e-4)
-            assert head["untrained"][place] != head["nearness"][place]
-
-
-def test_attention_to_the_own_class_is_in_multiples_of_the_mean() -> None:
-    trained, table, split = small_npt("multiclass")
-    rows = split.test[:4]
-    measured = heads(NPTProbe(trained), table, rows)
-    by_row = {attention.row: attention for attention in NPTProbe(trained).attention(rows)}
-    codes = table.cells[table.target]
-    for index, row in enumerate(rows.tolist()):
-        attention = by_row[row]
-        same = codes[attention.context] == codes[row]
-        for (layer, head), frame in measured.items():
-            weights = attention.weights[layer][head]
-            expected = weights[same].mean() / weights.mean()
-            assert frame["own_class"][index] == pytest.approx(expected)
-    trained, table, split = small_npt("regression")
-    for frame in heads(NPTProbe(trained), table, rows).values():
-        assert frame["own_class"].isna().all()

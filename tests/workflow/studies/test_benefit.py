@@ -51,12 +51,12 @@ def query(probe: Probe, table: Table, split: Split, permutations: int = 1) -> Pr
 
 
 def effects(study: pd.DataFrame) -> pd.DataFrame:
-    tidy = KIND.table("benefit", study, SCORING).tidy
+    tidy = KIND.view.table("benefit", study, SCORING).tidy
     return tidy.set_index(["method", "source"])
 
 
 def section(study: pd.DataFrame) -> Section:
-    (only,) = KIND.table("benefit", study, SCORING).sections
+    (only,) = KIND.view.table("benefit", study, SCORING).sections
     return only
 
 
@@ -180,7 +180,7 @@ def test_missing_results_are_dashes_with_a_reason(failed: str, note: str) -> Non
 
 
 def test_figure_pairs_both_effects_of_a_source() -> None:
-    figure = KIND.figure("benefit", benefit_study(), SCORING)
+    figure = KIND.view.figure("benefit", benefit_study(), SCORING)
     (axis,) = figure.axes
     assert axis.get_title() == "NPT"
     labels = [label.get_text() for label in axis.get_yticklabels()]
@@ -196,12 +196,12 @@ def test_twins_are_tested_over_six_datasets() -> None:
         study = benefit_study().assign(dataset=f"d{index}")
         study.loc[study["variant"] == "without_labels", "test_rmse"] = 1.1 + 0.1 * index
         studies.append(study)
-    table = KIND.table("benefit", pd.concat(studies, ignore_index=True), SCORING)
+    table = KIND.view.table("benefit", pd.concat(studies, ignore_index=True), SCORING)
     expected = np.exp(np.log([1.1, 1.2, 1.3, 1.4, 1.5, 1.6]).mean())
     first = table.sections[0]
     assert first.columns["Datasets"][1].text == "6"
     assert first.columns["Twin's error"][1].value == pytest.approx(expected)
     assert first.columns["p, Holm"][1].value == pytest.approx(2 / 2**6)
     assert len(first.rows) == 3
-    five = KIND.table("benefit", pd.concat(studies[1:], ignore_index=True), SCORING)
+    five = KIND.view.table("benefit", pd.concat(studies[1:], ignore_index=True), SCORING)
     assert len(five.sections) == 1

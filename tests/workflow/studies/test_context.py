@@ -86,7 +86,7 @@ def test_errors_are_of_both_ways_and_a_failed_share_has_none() -> None:
     assert means.loc[("npt", AT_PREDICTION), "error"].tolist() == [1.0, 1.5, 2.0]
     assert means.loc[("npt", IN_TRAINING), "error"].tolist() == [1.0, 3.0, 6.0]
     assert means.loc[("knn", IN_TRAINING), "share"].tolist() == [1.0, 0.5]
-    (section,) = KIND.table("context", context_study(), SCORING).sections
+    (section,) = KIND.view.table("context", context_study(), SCORING).sections
     assert any("n_neighbors" in note for note in section.notes)
 
 
@@ -101,5 +101,5 @@ def test_methods_that_are_not_probed_are_trained_alone(has_npt: bool) -> None:
     means = contexts(study).query("method == 'knn'")
     assert set(means["kind"]) == {IN_TRAINING}
     assert means["error"].iloc[0] == 1.25
-    assert KIND.figure("context", study, SCORING).axes
-    assert KIND.table("context", study, SCORING).sections
+    assert KIND.view.figure("context", study, SCORING).axes
+    assert KIND.view.table("context", study, SCORING).sections

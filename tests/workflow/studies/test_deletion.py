@@ -17,9 +17,8 @@ from npt.nn.masking import mask
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
-from tests.conftest import first_split, make_table
 from tests.npt.compact.tables import small_compact
-from tests.workflow.studies.models import lookup_npt, neighbours, small_npt
+from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import Search, deletions
@@ -123,19 +122,6 @@ def test_the_context_is_the_batch_of_the_query() -> None:
     for result in deletions(NPTProbe(trained), rows[:4], options, 0):
         assert len(result.context) == 19
         assert result.row not in result.context
-
-
-def test_a_neighbour_model_needs_its_nearest_row_alone() -> None:
-    table = make_table("regression", 90)
-    split = first_split(table)
-    probe, nearest = neighbours(table, split, 1)
-    exact = DeletionOptions(tolerance=1e-9, left=0.03, retries=1000)
-    results = deletions(probe, split.test, exact, 0)
-    for result, (row, train_rows) in zip(results, nearest, strict=True):
-        assert (result.row, result.change) == (row, 0)
-        assert set(result.context) == set(split.train)
-        assert result.kept[result.context == train_rows[0]].all()
-    assert np.mean([result.kept.sum() for result in results]) < 3
 
 
 @pytest.mark.parametrize("task", ["regression", "binary"])

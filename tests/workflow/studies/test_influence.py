@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from npt.errors import UserError
-from npt.nn.inputs import ModelInput
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
 from npt.table import Split, Table, Task
@@ -22,7 +21,7 @@ from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
 from workflow.studies import kinds
 from workflow.studies.certificates.probe import probe
-from workflow.studies.certificates.search import cell_range, largest_influence, like_query
+from workflow.studies.certificates.search import cell_range, largest_influence
 from workflow.studies.certificates.view import influences
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
@@ -76,26 +75,6 @@ def test_without_attention_there_is_no_influence(changes: dict[str, Any]) -> Non
     assert all(facts[bound] == 0 for bound in BOUNDS)
 
 
-def test_the_search_starts_at_neighbours_of_the_query() -> None:
-    """A class, a number and a target, which the query hides; the last row hides its number."""
-    rows = [[1.0, 0.5, 0.0], [1.0, -3.0, 2.0], [1.0, 3.0, -2.0]]
-    hidden = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    codes = torch.zeros(1, 3, 3, dtype=torch.long)
-    codes[0, :, 0] = torch.tensor([0, 2, 1])
-    inputs = ModelInput(codes, torch.tensor([rows]), torch.tensor([hidden]))
-    directions = torch.tensor([[1.0], [1], [-1], [-1]])
-    numbers, codes = like_query(inputs, 0, torch.tensor([1, 2, 1, 2]), directions)
-    assert not codes.any()
-    lowest, highest = cell_range(inputs)
-    assert (lowest.tolist(), highest.tolist()) == ([1, -3, -2], [1, 0.5, 2])
-    assert numbers.tolist() == [
-        [1.0, 0.5, 2.0],
-        [1.0, 3.0, 2.0],
-        [1.0, 0.5, -2.0],
-        [1.0, 3.0, -2.0],
-    ]
-
-
 def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
     model, _, split = small_npt("regression")
     (batch,) = query_batches(model, split.test)
@@ -133,16 +112,16 @@ def test_table_and_figure_have_the_largest_of_the_folds() -> None:
     assert means.loc["contractive", "bound"] == 50
     assert np.isnan(means.loc["base", "bound"])  # type: ignore[arg-type]
     assert means.loc["base", "largest_influence"] == 2
-    (section,) = KIND.table("influence", study(), SCORING).sections
+    (section,) = KIND.view.table("influence", study(), SCORING).sections
     assert [cell.text for cell in section.columns["Certified"]] == ["–", "–", "50", "–"]
     assert any("out of memory" in note for note in section.notes)
-    (axis,) = KIND.figure("influence", study(), SCORING).axes
+    (axis,) = KIND.view.figure("influence", study(), SCORING).axes
     certified, largest, _ = axis.collections
     assert largest.get_offsets()[:, 0].tolist() == [2, 2, 2]
     assert np.nanmax(certified.get_offsets()[:, 0]) == 50
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels == ["NPT, 2.00", "NPT (contractive), 2.00", "NPT (span), 2.00"]
-    KIND.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
+    KIND.view.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
     plt.close("all")
 
 

@@ -103,5 +103,5 @@ def test_kinds_refuse_runs_that_they_cannot_probe(
 @pytest.mark.parametrize("name", kinds())
 def test_figures_have_captions(name: str) -> None:
     kind = kinds()[name]
-    for figure in kind.figures:
+    for figure in kind.view.figures:
         assert len(kind.view.caption(figure)) > 40

@@ -18,8 +18,8 @@ from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import deletions
 from workflow.studies.deletion.probe import distances
-from workflow.studies.lookup import alternatives
-from workflow.studies.lookup.alternatives import duplicates_of, neighbour_facts
+from workflow.studies.lookup import probe as lookup_probe
+from workflow.studies.lookup.probe import duplicates_of, neighbour_facts
 from workflow.studies.query import ProbeQuery
 
 VARIANTS = (
@@ -98,11 +98,10 @@ def test_a_model_without_row_attention_cannot_look_up() -> None:
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     table, split = unrelated(300)
     deviation = statistics(table, split).scale[table.target]
+    trained = fitted(LOOKUP.changed(updates=1), table, split)
+    query = ProbeQuery(NPTProbe(trained), table, split, split.test, 0, options=None)
     errors = {}
     for variant in VARIANTS:
-        settings = LOOKUP.changed(lookup=variant, updates=1)
-        trained = fitted(settings, table, split)
-        query = ProbeQuery(NPTProbe(trained), table, split, split.test, 0, options=None)
         facts = neighbour_facts(query, duplicates_of(query, variant))
         assert facts["neighbours_rmse"] <= facts["nearest_rmse"]
         errors[variant] = facts["nearest_rmse"]
@@ -157,10 +156,10 @@ def test_baselines_are_encoded_as_the_probed_model(
         encodings.append(settings.transductive)
         return np.zeros(len(split.test))
 
-    monkeypatch.setattr(alternatives, "predict_originals", recorded)
+    monkeypatch.setattr(lookup_probe, "predict_originals", recorded)
     options = kinds()["lookup"].options(compare_with=["mlp"])
     query = ProbeQuery(NPTProbe(probed), table, split, split.test, 0, options)
-    alternatives.baseline_facts(query, alternatives.duplicates_of(query, "original"))
+    lookup_probe.baseline_facts(query, lookup_probe.duplicates_of(query, "original"))
     assert encodings == [transductive]
 
 

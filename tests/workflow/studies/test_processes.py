@@ -24,7 +24,7 @@ from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING, texts
 from workflow.studies import kinds
-from workflow.studies.processes.tasks import SIDE, TITLES, shown_pixels
+from workflow.studies.processes.probe import SIDE, TITLES, shown_pixels
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["processes"]
@@ -127,7 +127,7 @@ def test_only_npt_predicts_otherwise_in_company(facts: dict[str, Any]) -> None:
 
 def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> None:
     curves = study(facts, "gp_curves", seeds=2)
-    (section,) = KIND.table("likelihoods", curves, SCORING).sections
+    (section,) = KIND.view.table("likelihoods", curves, SCORING).sections
     floored = "Exact posterior, deviation at least 0.1"
     methods = ["Exact posterior", floored, "NP", "ANP", "NPT, many tables"]
     assert texts(section.columns["Method"]) == methods
@@ -136,7 +136,7 @@ def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> N
     assert scores[2] == pytest.approx(facts["neural_process"]["kernels"]["target"][0])
     assert section.columns["Moved"][2].text == "0.000 ± 0.000"
     other = study_frame([failed("neural_process", dataset="gp_curves", seed=2)], "processes")
-    table = KIND.table("likelihoods", pd.concat([curves, other], ignore_index=True), SCORING)
+    table = KIND.view.table("likelihoods", pd.concat([curves, other], ignore_index=True), SCORING)
     (section,) = table.sections
     methods.remove("NP")
     assert texts(section.columns["Method"]) == methods
@@ -185,15 +185,15 @@ def test_images_have_rows_and_figures_are_drawn_without_results(
     facts: dict[str, Any], image_facts: dict[str, Any], tmp_path: Path
 ) -> None:
     images = study(image_facts, "mnist_pixels")
-    (section,) = KIND.table("likelihoods", images, SCORING).sections
+    (section,) = KIND.view.table("likelihoods", images, SCORING).sections
     methods = ["Pixels of the training images", "ANP", "NPT, many tables"]
     assert texts(section.columns["Method"]) == methods
     nothing = study_frame([failed("npt_process", dataset="mnist_pixels")], "processes")
-    assert KIND.table("likelihoods", nothing, SCORING).sections
+    assert KIND.view.table("likelihoods", nothing, SCORING).sections
     curves = study(facts, "gp_curves")
     for name, with_results in (("completions", images), ("training", curves)):
         for rows in (with_results, nothing):
-            KIND.figure(name, rows, SCORING).savefig(tmp_path / "figure.png")
+            KIND.view.figure(name, rows, SCORING).savefig(tmp_path / "figure.png")
             plt.close("all")
 
 

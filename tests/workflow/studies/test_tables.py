@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from tests.workflow.studies.frames import (
     dose_study,
     lookup_study,
 )
-from workflow.config.models import StudyConfig
 from workflow.report.sections import Section, Table
 from workflow.report.study import reported_studies
 from workflow.studies import kinds
@@ -41,7 +39,8 @@ EIGHT = [5.0, 4.0, 6.0, 3.0, 2.0, 7.0, 1.0, 8.0]
 
 
 def table(name: str, study: pd.DataFrame) -> Table:
-    return kinds()[name].table(kinds()[name].tables[0], study, SCORING)
+    view = kinds()[name].view
+    return view.table(next(iter(view.tables)), study, SCORING)
 
 
 def line(section: Section, *names: str) -> list[str]:
@@ -51,27 +50,15 @@ def line(section: Section, *names: str) -> list[str]:
     return numbers
 
 
-@pytest.mark.parametrize("name", [name for name in STUDIES if kinds()[name].figures])
-def test_figures_have_the_same_bytes_for_the_same_rows(name: str, tmp_path: Path) -> None:
-    kind = kinds()[name]
-    contents = []
-    for number in range(2):
-        figure = kind.figure(kind.figures[0], STUDIES[name], SCORING)
-        path = tmp_path / f"{number}.svg"
-        figure.savefig(path, metadata={"Date": None})
-        contents.append(path.read_bytes())
-    assert contents[0] == contents[1]
-
-
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_without_results_is_shown(name: str) -> None:
     kind = kinds()[name]
     study = STUDIES[name].assign(status="failed", reason=NO_MODEL)
     (section, *_) = table(name, study).sections
     assert any(NO_MODEL in note for note in section.notes)
-    for figure in kind.figures:
-        kind.figure(figure, study, SCORING)
-    (reported,) = reported_studies({name: study}, {name: StudyConfig(kind=name)}, SCORING)
+    for figure in kind.view.figures:
+        kind.view.figure(figure, study, SCORING)
+    (reported,) = reported_studies({name: study}, {name: name}, SCORING)
     assert reported.answer == ""
 
 
@@ -166,19 +153,15 @@ def test_the_most_local_head_is_drawn_large() -> None:
     heads = [{"layer": 1, "head": head, "nearness": [0.1, head % 3]} for head in range(6)]
     study["heads"] = json.dumps({"heads": heads})
     study["maps"] = json.dumps({"rows": [[[1.0, float(head)]] for head in range(6)]})
-    axis, *_ = kinds()["attention"].figure("attention", study, SCORING).axes
+    axis, *_ = kinds()["attention"].view.figure("attention", study, SCORING).axes
     assert "layer 1, head 2" in axis.get_xlabel()
     assert axis.images[0].get_array().tolist() == [[1, 2]]
 
 
-def test_lookup_predictions_are_shown_where_rows_have_them() -> None:
-    study = lookup_study()
-    kind = kinds()["lookup"]
-    assert kind.view.shown_figures(study, SCORING) == ["intervention"]
+def test_lookup_predictions_are_drawn_against_the_target() -> None:
     pairs = json.dumps({"truth": [1.0, 2.0], "predicted": [1.5, 2.0]})
-    study["looked_up"] = pairs
-    assert kind.view.shown_figures(study, SCORING) == ["predictions", "intervention"]
-    (axis,) = kind.figure("predictions", study, SCORING).axes
+    study = lookup_study().assign(looked_up=pairs)
+    (axis,) = kinds()["lookup"].view.figure("predictions", study, SCORING).axes
     assert axis.collections[0].get_offsets().tolist() == [[1.0, 1.5], [2.0, 2.0]]
 
 
@@ -187,7 +170,7 @@ def test_a_model_without_heads_has_a_reason() -> None:
     study = attention_study().iloc[:1].assign(**empty)
     tidy = table("attention", study).tidy
     assert tidy["reason"].item() == "it has no attention between datapoints"
-    kinds()["attention"].figure("attention", study, SCORING)
+    kinds()["attention"].view.figure("attention", study, SCORING)
 
 
 def test_lookup_is_compared_with_baselines_and_the_paper() -> None:

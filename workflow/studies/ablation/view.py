@@ -20,6 +20,9 @@ from workflow.report.published import (
     DIFFERENCE_NOTE,
     difference_cells,
     differences_from_paper,
+    paper_name,
+    published,
+    scaled,
 )
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
@@ -34,13 +37,14 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.ablation.paper import paper_facts
 from workflow.studies.error_columns import texts, with_errors
 from workflow.studies.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
+PRINTED_METRICS = {"accuracy_percent": "accuracy"}
 OPTIONAL = [  # columns that the tidy table has even if they are empty
     "seed_deviation",
     "published",
@@ -67,6 +71,48 @@ TABLE_5_NOTE = (
     "eight configurations on each fold. Its Income masks no features, so that the variant without "
     "is the base."
 )
+
+
+def paper_table(dataset: str, variants: set[str]) -> str:
+    """The table of the paper that has these variants; empty if there is none.
+
+    A dataset whose base masks no features needs no variant without.
+    """
+    table_4_variants = published()["table_4_ablation"]["cells"]["protein"]
+    if variants >= set(table_4_variants):
+        return "table_4_ablation"
+    unmasked = published()["table_5_ablation"]["without_feature_masking_by_default"]
+    if paper_name(dataset) in unmasked:
+        variants = {*variants, "no_feature_masking"}
+    if variants >= TABLE_5_VARIANTS:
+        return "table_5_ablation"
+    return ""
+
+
+def paper_facts(variants: set[str], row: Mapping[Any, Any]) -> dict[str, Any]:
+    """The paper's numbers of a row, as far as it prints some for these variants of its dataset.
+
+    Returns:
+        `paper_table`, which may be empty; `published` and `published_error`, the mean and standard
+        error of its test metric; `published_rank` and `published_rank_error` of Table 13, if the
+        dataset has exactly its variants.
+    """
+    table = paper_table(row["dataset"], variants)
+    facts: dict[str, Any] = {"paper_table": table}
+    if row["method"] != "npt":
+        return facts
+    if table:
+        cells = published()[table]["cells"].get(paper_name(row["dataset"]), {})
+        metric = cells.get("metric", "rmse")
+        cell = cells.get(row["variant"])
+        if cell and PRINTED_METRICS.get(metric, metric) == row["metric"]:
+            facts["published"], facts["published_error"] = scaled(cell, row["metric"])
+    ranks = published()["table_13_configuration_rank"]["cells"].get(row["dataset"], {})
+    if variants == set(ranks):
+        cell = ranks[row["variant"]]
+        facts["published_rank"] = cell["value"]
+        facts["published_rank_error"] = cell["standard_error"]
+    return facts
 
 
 def ablation_table(study: pd.DataFrame, scoring: Scoring) -> Table:

@@ -15,7 +15,6 @@ from workflow.report.sections import Table
 from workflow.report.statistics import (
     by_model,
     framed,
-    has_seeds,
     of_model,
     signed_rank_p,
 )
@@ -56,7 +55,7 @@ TICKS = [0.25, 0.5, 1, 2, 4]
 def attention_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     """How local the heads of every model are."""
     heads = attention_heads(study)
-    seeds = study["seed"].nunique() if has_seeds(study) else 1
+    seeds = study["seed"].nunique()
     rows = []
     for model in by_model(study):
         facts = model.facts()

@@ -64,7 +64,7 @@ def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
     verdict = tests.refusal
     if not tests.refusal:
         verdict = f"Friedman's test: p = {p_value(tests.p_value).text}"
-    critical_difference_diagram(
+    diagram = critical_difference_diagram(
         pd.Series(tests.ranks.mean().to_numpy(), titles),
         pd.DataFrame(tests.pairs.to_numpy(), titles, titles),
         ax=axis,
@@ -76,6 +76,8 @@ def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
         crossbar_props={"color": "0.3", "linewidth": 2.5},
         elbow_props={"linewidth": 0.8},
     )
+    for (bar,) in diagram["crossbars"]:  # whose points have the order of a set of names
+        bar.set_xdata(sorted(bar.get_xdata()))
     axis.grid(visible=False)
     over = counted(len(tests.ranks), "dataset")
     axis.set_title(f"Mean rank over {over} (1 is best)\n{verdict}")

@@ -140,9 +140,4 @@ VIEW = View(
         "lookup",
         figures=("intervention",),
     ),
-    optional={  # older rows have no predictions
-        "predictions": lambda study, scoring: (
-            "looked_up" in study and bool(study["looked_up"].notna().any())
-        )
-    },
 )

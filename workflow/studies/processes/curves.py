@@ -16,7 +16,6 @@ from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel
 from npt.processes.tasks import Tasks
 from npt.processes.trained import TrainedProcess
-from workflow.studies.processes.tasks import means_of_points
 from workflow.studies.query import ProbeQuery, rounded
 from workflow.studies.study_kind import Facts
 
@@ -127,3 +126,12 @@ def _in_company(model: TrainedProcess, batches: list[Tasks], curves: int) -> Fac
                 }
             )
     return {"curves": curves - left, "targets": targets, **means_of_points(scores)}
+
+
+def means_of_points(batches: list[dict[str, Tensor]]) -> dict[str, float]:
+    """Mean of each score over the points of all batches."""
+    means = {}
+    for name in batches[0]:
+        points = torch.cat([scores[name].flatten() for scores in batches])
+        means[name] = float(points.double().mean())
+    return means

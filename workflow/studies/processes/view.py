@@ -17,7 +17,7 @@ from workflow.report.statistics import MODEL, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import probe_table
 from workflow.studies.facts import facts_of, first_facts
-from workflow.studies.processes.tasks import SIDE, TITLES
+from workflow.studies.processes.probe import SIDE, TITLES
 from workflow.studies.view import View
 
 if TYPE_CHECKING:
