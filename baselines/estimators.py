@@ -49,7 +49,7 @@ class EstimatorBaseline(Baseline):
     ) -> Predictor:
         """Fit one model."""
         estimator = self.estimator(data.task)(**parameters)
-        return of_one_model(fit_estimator(estimator, data))
+        return single_model(fit_estimator(estimator, data))
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:
@@ -65,7 +65,7 @@ def prediction_function(estimator: Any, data: TrainingData) -> Any:
     return estimator.predict_proba
 
 
-def of_one_model(predict: PredictFunction) -> Predictor:
+def single_model(predict: PredictFunction) -> Predictor:
     """A predictor of a model that serves a single configuration."""
     return lambda features, parameters: predict(features)
 
@@ -82,4 +82,4 @@ def prior(data: TrainingData) -> Predictor:
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     constant = DummyRegressor() if data.is_regression else DummyClassifier()
-    return of_one_model(fit_estimator(constant, data))
+    return single_model(fit_estimator(constant, data))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from matplotlib.collections import PathCollection
 
@@ -31,6 +33,7 @@ AREA = 1_500  # of a point whose attention is 1, in square points
 
 def main() -> None:
     """Draw all of them."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for file, (name, kind, figure) in FIGURES.items():
         study = reference_study(name)
         if kind == "context":
