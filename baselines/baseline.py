@@ -158,13 +158,14 @@ class Baseline(ABC):
         Raises:
             UserError: The grid has a parameter that the baseline does not tune.
         """
-        grids = [settings.grid]
+        grids: list[Grid]
         if settings.grid == "paper":
             grids = self.paper_grids(task, size_of(train_rows))
         elif settings.grid == "quick":
             grids = [self.quick_grid(task)]
         else:
             self._require_tunable(settings.grid)
+            grids = [settings.grid]
         both = sorted(set(grids[0]) & set(settings.fixed))
         if both:
             raise UserError(

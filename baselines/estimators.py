@@ -15,8 +15,6 @@ from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.table import Task
 
-PredictFunction = Callable[[np.ndarray], np.ndarray]
-
 
 class EstimatorBaseline(Baseline):
     """A baseline whose model is an estimator in scikit-learn's style.
@@ -65,7 +63,7 @@ def prediction_function(estimator: Any, data: TrainingData) -> Any:
     return estimator.predict_proba
 
 
-def single_model(predict: PredictFunction) -> Predictor:
+def single_model(predict: Callable[[np.ndarray], np.ndarray]) -> Predictor:
     """A predictor of a model that serves a single configuration."""
     return lambda features, parameters: predict(features)
 

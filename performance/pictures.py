@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.collections import PathCollection
 
 from npt.estimator import NPTRegressor
-from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.intervals import first_fold
@@ -27,7 +26,7 @@ IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost
 DOTS_PER_INCH = 110
 DATASET, UNIT = "concrete", "compressive strength, MPa"
 EXPLAINED = (0.1, 0.5, 0.9)  # quantiles of the predictions, whose test rows are shown
-SHOWN = 10  # fitted rows of each
+ROWS = 10  # fitted rows of each
 AREA = 1_500  # of a point whose attention is 1, in square points
 
 
@@ -40,37 +39,34 @@ def main() -> None:
             study = study[study["method"].isin(IN_CONTEXT)]
         drawing = kinds()[kind].figure(figure, study, Scoring(PAPER_METRICS))
         drawing.savefig(DOCS / file, dpi=DOTS_PER_INCH)
-    draw_explanation(*explained())
+    draw_explanation()
 
 
-def explained() -> tuple[Explanation, np.ndarray]:
-    """Three predictions of Concrete, and the true values."""
+def draw_explanation() -> None:
+    """Three predictions of Concrete, a line each, and the true values."""
     features, target, fitted, test = first_fold(DATASET)
     model = NPTRegressor().fit(features.iloc[fitted], target[fitted])
     order = np.argsort(model.predict(features.iloc[test]))
     rows = test[[order[int(share * len(order))] for share in EXPLAINED]]
-    return model.explain(features.iloc[rows], rows=SHOWN), target[rows]
-
-
-def draw_explanation(explanation: Explanation, truth: np.ndarray) -> None:
-    """A line for each explained row."""
+    explanation = model.explain(features.iloc[rows], rows=ROWS)
+    truth = target[rows]
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.1), layout="constrained")
     lines = np.arange(len(truth))
-    places = np.repeat(lines, SHOWN)
+    places = np.repeat(lines, ROWS)
     weights = explanation.weights.ravel()
     looks = {"above 0": (weights > 0, OTHER_COLOR), "below 0": (weights < 0, "none")}
-    for label, (shown, color) in looks.items():
+    for label, (is_drawn, color) in looks.items():
         axes.scatter(
-            explanation.targets.ravel()[shown],
-            places[shown],
-            s=AREA * np.abs(weights[shown]),
+            explanation.targets.ravel()[is_drawn],
+            places[is_drawn],
+            s=AREA * np.abs(weights[is_drawn]),
             facecolor=color,
             edgecolor=OTHER_COLOR,
             alpha=0.35,
             label=f"fitted rows, weight {label}",
         )
     bar = {"marker": "|", "linestyle": "", "markersize": 20, "markeredgewidth": 2.5}
-    without = f"without these {SHOWN} rows"
+    without = f"without these {ROWS} rows"
     axes.plot(explanation.scores, lines, color=OTHER_COLOR, label="prediction", **bar)
     axes.plot(explanation.without_all, lines, color=COMPACT_COLOR, label=without, **bar)
     axes.plot(truth, lines, "x", color="black", label="true value")

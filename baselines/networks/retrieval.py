@@ -7,7 +7,6 @@ cannot reach its prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -15,11 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining, tensor
+from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-
-QUERY_ROWS = 1024  # predicted together
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -137,7 +134,9 @@ class RetrievalPredictor(RowPredictor):
         """Values (n,), or probabilities (n, K)."""
         rows = tensor(stored.features, self.device)
         labels = tensor(stored.labels, self.device)
-        outputs = self._by_part(features, lambda queries: self.network(queries, rows, labels))
+        outputs = predicted_by_part(
+            features, self.device, lambda queries: self.network(queries, rows, labels)
+        )
         if self.network.classes is None:
             return outputs[:, 0]
         return np.exp(outputs)
@@ -147,10 +146,6 @@ class RetrievalPredictor(RowPredictor):
     ) -> np.ndarray:
         """Attention (n, m) to the stored rows."""
         rows = tensor(stored.features, self.device)
-        return self._by_part(features, lambda queries: self.network.retrieved(queries, rows))
-
-    @torch.no_grad()
-    def _by_part(self, features: np.ndarray, function: Callable[[Tensor], Tensor]) -> np.ndarray:
-        """What a function returns for features (n, F), a part at a time."""
-        parts = tensor(features, self.device).split(QUERY_ROWS)
-        return torch.cat(list(map(function, parts))).double().cpu().numpy()
+        return predicted_by_part(
+            features, self.device, lambda queries: self.network.retrieved(queries, rows)
+        )

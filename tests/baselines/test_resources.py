@@ -31,7 +31,6 @@ for _name, _baseline in baselines().items():
             CASES.append((_name, _task))
 TAKES_MISSING = [name for name in NAMES if baselines()[name].takes_missing]
 TAKES_CATEGORIES = [name for name in NAMES if baselines()[name].takes_categories]
-ACCELERATED = [name for name in NAMES if baselines()[name].accelerated]
 NETWORKS = ("anp", "modern_nca", "realmlp", "tabm", "tabr")
 SUMS_DEPEND_ON_THREADS = (
     *("mlp", "tabnet", "deep_kernel_learning", "gaussian_process", "npt_solved"),
@@ -163,19 +162,11 @@ def test_native_inputs_are_refused_where_they_cannot_be_taken(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_gpu_is_used_if_stated_and_taken(name: str) -> None:
-    accelerated = name in ACCELERATED
-    for device, used in (("auto", "cpu"), ("cuda", "cuda" if accelerated else "cpu")):
-        learner = TunedBaseline(baselines()[name], BaselineSettings(), Resources(device=device))
-        assert learner.device == used
-
-
-@pytest.mark.parametrize("name", ACCELERATED)
-def test_a_gpu_fits_or_is_refused(name: str) -> None:
+def test_a_gpu_fits_or_is_refused_where_it_can_be_used(name: str) -> None:
     import torch
 
     resources = Resources(device="cuda")
-    if not torch.cuda.is_available():
+    if baselines()[name].accelerated and not torch.cuda.is_available():
         with pytest.raises(UserError, match="device: cuda"):
             predictions(name, "regression", resources)
     elif name != "xgboost" or importlib.import_module("xgboost").build_info()["USE_CUDA"]:

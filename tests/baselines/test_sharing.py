@@ -123,25 +123,14 @@ def test_nearest_rows_are_exact_among_many_ties(p: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "native"),
-    [
-        ("random_forest", False),
-        ("gradient_boosting", False),
-        ("xgboost", False),
-        ("xgboost", True),
-        ("lightgbm", False),
-        ("lightgbm", True),
-        ("catboost", False),
-        ("catboost", True),
-    ],
+    [("xgboost", True), ("lightgbm", True), ("catboost", False), ("catboost", True)],
 )
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_the_first_part_of_a_long_fit_is_the_short_fit(name: str, native: bool, task: Task) -> None:
     fold = made(task, 300)
     test = fold[1].test
     grid: dict[str, Any] = {"learning_rate": [0.1], "max_depth": [3]}
-    if name == "random_forest":
-        grid = {"max_features": ["sqrt"]}
-    counts = [20, 60, 210] if name == "catboost" else [5, 20, 60]
+    counts = [20, 210] if name == "catboost" else [5, 60]
     together, fit = search(name, fold, {**grid, "n_estimators": counts}, native_categories=native)
     # CatBoost has other defaults from 200 rounds on: for categories, and for binary tables.
     other_defaults = name == "catboost" and (native or task == "binary")

