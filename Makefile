@@ -35,7 +35,7 @@ test-cluster: $(VENV)/.installed-test
 	command -v slurmctld munged >/dev/null || (apt-get update && apt-get install -y --no-install-recommends munge slurmctld slurmd slurm-client)
 	NPT_TEST_CLUSTER=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest tests/cluster
 
-# Kills, full disks and truncated files, for some minutes.
+# Full disks and truncated files, for some minutes.
 test-faults: $(VENV)/.installed-test
 	NPT_TEST_FAULTS=1 $(BIN)/python -m pytest tests/faults
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -158,20 +158,21 @@ class Baseline(ABC):
         Raises:
             UserError: The grid has a parameter that the baseline does not tune.
         """
-        paper = self.paper_grids(task, size_of(train_rows))
-        tuned = paper[0] if isinstance(settings.grid, str) else settings.grid
-        both = sorted(set(tuned) & set(settings.fixed))
+        grids: list[Grid]
+        if settings.grid == "paper":
+            grids = self.paper_grids(task, size_of(train_rows))
+        elif settings.grid == "quick":
+            grids = [self.quick_grid(task)]
+        else:
+            self._require_tunable(settings.grid)
+            grids = [settings.grid]
+        both = sorted(set(grids[0]) & set(settings.fixed))
         if both:
             raise UserError(
                 f"{self.name}.fixed.{both[0]}: is tuned by the grid; "
                 "give the values to try in a grid"
             )
-        if settings.grid == "paper":
-            return paper
-        if settings.grid == "quick":
-            return [self.quick_grid(task)]
-        self._require_tunable(settings.grid)
-        return [settings.grid]
+        return grids
 
     def _require_tunable(self, grid: Grid) -> None:
         """Check that a custom grid tunes what a grid of the paper tunes, unless there is nothing.
@@ -180,11 +181,10 @@ class Baseline(ABC):
             UserError: Names the parameter that has no values, has text where a number belongs, or
                 is another.
         """
-        tunable: dict[str, list[Any]] = {}
+        tunable: dict[str, Sequence[Any]] = {}
         for task, size in itertools.product(TASKS, SIZES):
             for paper in self.paper_grids(task, size):
-                for name, values in paper.items():
-                    tunable[name] = [*tunable.get(name, ()), *values]
+                tunable.update(paper)
         allowed = ", ".join(tunable)
         if not grid and tunable:
             raise UserError(

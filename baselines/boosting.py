@@ -1,8 +1,9 @@
-"""What boosting libraries share: the grid (paper Tables 18 to 21), and fits that contain others."""
+"""Ensembles whose fits contain shorter ones; the grid of boosting (paper Tables 18 to 21)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from pydantic import ConfigDict, Field
@@ -11,17 +12,6 @@ from baselines.baseline import Predictor
 from baselines.estimators import EstimatorBaseline
 from baselines.grids import Parameters
 from npt.validation import Strict
-
-# Parameters under which m rounds are the first m of any longer fit. Others, such as sampling or
-# early stopping, may depend on the number of rounds, and so does CatBoost's default learning rate.
-INDEPENDENT_OF_ROUNDS = {
-    "learning_rate",
-    "max_depth",
-    "n_estimators",
-    "min_child_samples",
-    "min_child_weight",
-    "reg_lambda",
-}
 
 
 class Rounds(Strict):
@@ -32,11 +22,37 @@ class Rounds(Strict):
     n_estimators: int = Field(default=1, ge=1)
 
 
-class Boosting(EstimatorBaseline):
-    """A boosting library, where a fit of many rounds contains those of fewer."""
+class Ensemble(EstimatorBaseline):
+    """Trees, where a fit of many rounds contains those of fewer.
+
+    Attributes:
+        independent: Parameters under which m rounds are the first m of any longer fit. Others, such
+            as sampling or early stopping, may depend on the number of rounds.
+    """
+
+    independent: ClassVar[set[str]]
 
     schema = Rounds
     test_settings = {"grid": {"n_estimators": [3]}}
+
+    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        """The number of rounds, where nothing else depends on it."""
+        if "n_estimators" in parameters and set(parameters) <= self.independent:
+            return ("n_estimators",)
+        return ()
+
+
+class Boosting(Ensemble):
+    """A boosting library."""
+
+    independent = {
+        "learning_rate",
+        "max_depth",
+        "n_estimators",
+        "min_child_samples",
+        "min_child_weight",
+        "reg_lambda",
+    }
     quick = {
         "learning_rate": [0.1],
         "max_depth": [3, 5],
@@ -47,13 +63,6 @@ class Boosting(EstimatorBaseline):
         "max_depth": [3, 5, 10],
         "n_estimators": [50, 100, 500, 1000],
     }
-
-    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
-        """The number of rounds, where nothing else depends on it."""
-        stated = "learning_rate" in parameters and "n_estimators" in parameters
-        if stated and set(parameters) <= INDEPENDENT_OF_ROUNDS:
-            return ("n_estimators",)
-        return ()
 
 
 def by_rounds(predict: Callable[[np.ndarray, int], np.ndarray]) -> Predictor:

@@ -17,8 +17,9 @@ from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 
-# Defaults that change with the number of rounds: from 200 rounds on, categories are combined, and
-# leaves of binary tables with fewer than 20 features are estimated in ten steps instead of one.
+# Defaults that change with the number of rounds: the learning rate. From 200 rounds on, categories
+# are combined, and leaves of binary tables with fewer than 20 features are estimated in ten steps
+# instead of one.
 MANY_ROUNDS = 200
 FEW_FEATURES = 20
 DEFAULT_ROUNDS = 1000
@@ -52,12 +53,15 @@ class CatBoost(Boosting):
         threads = resources.threads
         # They are passed to the pool, as an estimator with categorical features cannot be cloned.
         categorical = list(data.categorical)
-        options = {
+        options: dict[str, Any] = {}
+        if resources.device != "cpu":  # a GPU's default boosting type depends on the rounds
+            index = resources.device.partition(":")[2] or "0"
+            options = {"task_type": "GPU", "devices": index, "boosting_type": "Plain"}
+        options |= {
             "allow_writing_files": False,
             "verbose": False,
             "thread_count": threads,
             "random_seed": seed,
-            **_device_parameters(resources.device),
             **parameters,
         }
         ensemble = self.estimator(data.task)(**options)
@@ -65,18 +69,22 @@ class CatBoost(Boosting):
         ensemble.fit(Pool(rows, data.train_labels, cat_features=categorical))
         predict = prediction_function(ensemble, data)
 
-        def first_rounds(features: np.ndarray, rounds: int) -> np.ndarray:
-            pool = Pool(_typed(features, categorical), cat_features=categorical)
-            return predict(pool, ntree_end=rounds, thread_count=threads)
-
-        return by_rounds(first_rounds)
+        return by_rounds(
+            lambda features, rounds: predict(
+                Pool(_typed(features, categorical), cat_features=categorical),
+                ntree_end=rounds,
+                thread_count=threads,
+            )
+        )
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
-        """The parameters, and whether the number of rounds changes CatBoost's other defaults."""
+        """The parameters, and what the number of rounds changes of CatBoost's other defaults."""
+        rounds = parameters.get("n_estimators", DEFAULT_ROUNDS)
+        if "learning_rate" not in parameters:
+            return {**parameters, "rounds": rounds}
         narrow = data.task == "binary" and data.features.shape[1] < FEW_FEATURES
         if not narrow and not data.categorical:
             return parameters
-        rounds = parameters.get("n_estimators", DEFAULT_ROUNDS)
         return {**parameters, "many rounds": rounds >= MANY_ROUNDS}
 
 
@@ -87,14 +95,6 @@ def _typed(features: np.ndarray, categorical: list[int]) -> Any:
     import pandas as pd
 
     return pd.DataFrame(features).astype(dict.fromkeys(categorical, int))
-
-
-def _device_parameters(device: str) -> dict[str, Any]:
-    """Parameters of the device; a GPU's default boosting type depends on the number of rounds."""
-    if device == "cpu":
-        return {}
-    index = device.partition(":")[2] or "0"
-    return {"task_type": "GPU", "devices": index, "boosting_type": "Plain"}
 
 
 BASELINE = CatBoost()

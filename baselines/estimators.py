@@ -15,8 +15,6 @@ from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.table import Task
 
-PredictFunction = Callable[[np.ndarray], np.ndarray]
-
 
 class EstimatorBaseline(Baseline):
     """A baseline whose model is an estimator in scikit-learn's style.
@@ -49,7 +47,7 @@ class EstimatorBaseline(Baseline):
     ) -> Predictor:
         """Fit one model."""
         estimator = self.estimator(data.task)(**parameters)
-        return of_one_model(fit_estimator(estimator, data))
+        return single_model(fit_estimator(estimator, data))
 
 
 def fit_estimator(estimator: Any, data: TrainingData) -> Any:
@@ -65,7 +63,7 @@ def fit_with_unlabelled(classifier: Any, data: TrainingData) -> Predictor:
     rows = np.concatenate([data.train, data.unlabelled])
     unknown = np.full(len(data.unlabelled), -1)
     classifier.fit(data.features[rows], np.concatenate([data.train_labels, unknown]))
-    return of_one_model(classifier.predict_proba)
+    return single_model(classifier.predict_proba)
 
 
 def prediction_function(estimator: Any, data: TrainingData) -> Any:
@@ -75,7 +73,7 @@ def prediction_function(estimator: Any, data: TrainingData) -> Any:
     return estimator.predict_proba
 
 
-def of_one_model(predict: PredictFunction) -> Predictor:
+def single_model(predict: Callable[[np.ndarray], np.ndarray]) -> Predictor:
     """A predictor of a model that serves a single configuration."""
     return lambda features, parameters: predict(features)
 
@@ -92,4 +90,4 @@ def prior(data: TrainingData) -> Predictor:
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     constant = DummyRegressor() if data.is_regression else DummyClassifier()
-    return of_one_model(fit_estimator(constant, data))
+    return single_model(fit_estimator(constant, data))

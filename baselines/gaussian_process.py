@@ -83,7 +83,26 @@ class GaussianProcess(Baseline):
         resources: Resources,
     ) -> Posterior:
         """Learn hyper-parameters from at most `learning_rows` train rows, and store all of them."""
-        return Posterior(data, _learned(data, parameters, seed))
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.gaussian_process import GaussianProcessRegressor
+
+        stored = data.stored_rows
+        features = stored.features.shape[1]
+        most = min(parameters["learning_rows"], math.isqrt(LEARNING_CELLS // max(1, features)))
+        if len(stored.labels) > most:
+            chosen = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
+            stored = stored.take(np.sort(chosen))
+        optimiser: Any = _most_likely if parameters["learn"] else None
+        process = GaussianProcessRegressor(
+            _initial_kernel(features, parameters),
+            alpha=0.0,
+            optimizer=optimiser,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a bound that is reached
+            process.fit(stored.features, stored.targets - stored.targets.mean(0))
+        learned: Any = process.kernel_
+        return Posterior(data, learned)
 
 
 class Posterior(RowPredictor):
@@ -94,8 +113,7 @@ class Posterior(RowPredictor):
 
     def __init__(self, data: TrainingData, kernel: Kernel) -> None:
         self.stored = data.stored_rows
-        self.classes = data.trained_classes
-        self.prior = self.stored.targets(self.classes).mean(0)
+        self.prior = self.stored.targets.mean(0)
         self.kernel = kernel
 
     def predict_from(
@@ -103,7 +121,7 @@ class Posterior(RowPredictor):
     ) -> np.ndarray:
         """Posterior means (n,), or probabilities (n, K)."""
         process = self._given(stored)
-        if self.classes is None:
+        if stored.classes is None:
             return self.prior + process.predict(features)
         residuals, deviations = process.predict(features, return_std=True)
         above = ndtr((self.prior + residuals - 0.5) / deviations)
@@ -124,32 +142,7 @@ class Posterior(RowPredictor):
 
         fixed: Any = None  # which the annotation of the optimiser leaves out
         process = GaussianProcessRegressor(self.kernel, alpha=0.0, optimizer=fixed)
-        return process.fit(stored.features, stored.targets(self.classes) - self.prior)
-
-
-def _learned(data: TrainingData, parameters: Parameters, seed: int) -> Kernel:
-    """A kernel plus noise that maximise the marginal likelihood of some train rows."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.gaussian_process import GaussianProcessRegressor
-
-    stored = data.stored_rows
-    features = stored.features.shape[1]
-    most = min(parameters["learning_rows"], math.isqrt(LEARNING_CELLS // max(1, features)))
-    if len(stored.labels) > most:
-        chosen = np.random.default_rng(seed).choice(len(stored.labels), most, replace=False)
-        stored = stored.take(np.sort(chosen))
-    targets = stored.targets(data.trained_classes)
-    optimiser: Any = _most_likely if parameters["learn"] else None
-    process = GaussianProcessRegressor(
-        _initial_kernel(features, parameters),
-        alpha=0.0,
-        optimizer=optimiser,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a bound that is reached
-        process.fit(stored.features, targets - targets.mean(0))
-    learned: Any = process.kernel_
-    return learned
+        return process.fit(stored.features, stored.targets - self.prior)
 
 
 def _most_likely(objective: Any, initial: np.ndarray, bounds: Any) -> tuple[np.ndarray, float]:

@@ -7,7 +7,6 @@ an effect here: the paper's 480 configurations are 40.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -99,8 +98,7 @@ class KNN(Baseline):
         available = len(data.train)
         if k > available:
             raise Infeasible(f"n_neighbors {k} is more than the {available} train rows")
-        p = parameters["p"]
-        return Neighbours(data.stored_rows, data.trained_classes, p, k, resources.threads)
+        return Neighbours(data.stored_rows, parameters["p"], k, resources.threads)
 
     def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
         """Neighbours serve every smaller k and both weightings."""
@@ -115,27 +113,23 @@ class Neighbours(RowPredictor):
     """The mean vote of the nearest stored rows; all of them if there are fewer than k.
 
     Attributes:
-        classes: Number of classes; None for a regression.
         p: Order of the norm.
         largest: Largest k, whose neighbours are found.
     """
 
-    def __init__(
-        self, stored: StoredRows, classes: int | None, p: float, largest: int, threads: int
-    ) -> None:
+    def __init__(self, stored: StoredRows, p: float, largest: int, threads: int) -> None:
         self.stored = stored
-        self.classes = classes
         self.p = p
         self.largest = largest
         self.threads = threads
-        self._last: tuple[StoredRows, np.ndarray, list[Nearest]] | None = None
+        self._last: tuple[StoredRows, np.ndarray, Nearest] | None = None
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Mean votes (n,) or (n, K) of the nearest among some rows."""
-        means = self._votes(stored, features, parameters) @ stored.targets(self.classes)
-        return means if self.classes else means[:, 0]
+        means = self._votes(stored, features, parameters) @ stored.targets
+        return means if stored.classes else means[:, 0]
 
     def weights(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
@@ -149,10 +143,9 @@ class Neighbours(RowPredictor):
         The neighbours of the last rows are kept, which all configurations of a search share.
         """
         if self._last is None or self._last[0] is not stored or self._last[1] is not features:
-            self._last = (stored, features, list(self.nearest(stored, features)))
-        distances, neighbours = map(np.concatenate, zip(*self._last[2], strict=True))
-        distances = distances[:, : parameters["n_neighbors"]]
-        neighbours = neighbours[:, : parameters["n_neighbors"]]
+            self._last = (stored, features, self.nearest(stored, features))
+        k = parameters["n_neighbors"]
+        distances, neighbours = (nearest[:, :k] for nearest in self._last[2])
         votes = np.ones_like(distances)
         if parameters["weights"] == "distance":
             with np.errstate(divide="ignore"):
@@ -164,8 +157,8 @@ class Neighbours(RowPredictor):
         shape = (len(votes), len(stored.labels))
         return csr_array((votes.ravel(), neighbours.ravel(), starts), shape=shape)
 
-    def nearest(self, stored: StoredRows, queries: np.ndarray) -> Iterator[Nearest]:
-        """Distances and indices (n, k) of the stored rows nearest to parts of the queries.
+    def nearest(self, stored: StoredRows, queries: np.ndarray) -> Nearest:
+        """Distances and indices (n, k) of the stored rows nearest to queries.
 
         They are in ascending order. Ties are in that of the rows.
         """
@@ -180,12 +173,15 @@ class Neighbours(RowPredictor):
         if count < available:
             index.fit(stored.features)
         size = max(1, CELLS // max(1, count * queries.shape[1]))
+        parts = []
         for start in range(0, len(queries), size):
             part = queries[start : start + size]
             candidates = np.arange(available)[None]
             if count < available:
                 candidates = np.sort(index.kneighbors(part, return_distance=False))
-            yield self._sorted(part, stored.features, candidates)
+            parts.append(self._sorted(part, stored.features, candidates))
+        distances, neighbours = zip(*parts, strict=True)
+        return np.concatenate(distances), np.concatenate(neighbours)
 
     def _sorted(self, queries: np.ndarray, stored: np.ndarray, candidates: np.ndarray) -> Nearest:
         """The nearest of the candidates (n, c), and of all rows where a tie may reach further.

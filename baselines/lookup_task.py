@@ -52,7 +52,15 @@ def predict_originals(
     if baseline.recalls and not settings.fixed.get(FROM_DUPLICATES):
         data = training_data(table, split, codes=False, transductive=settings.transductive)
     else:
-        data = _of_duplicates(duplicates)
+        rows = np.arange(len(duplicates.shown))
+        data = TrainingData(
+            features=duplicates.duplicates,
+            target=duplicates.shown,
+            train=rows,
+            validation=rows,
+            task="regression",
+            classes=1,
+        )
     if not baseline.recalls:
         resources = replace(resources, device="cpu")
     with threadpool_limits(resources.threads):
@@ -63,15 +71,3 @@ def predict_originals(
             return predictor.recall(duplicates, winner.parameters)
         predicted = predictor(duplicates.originals, winner.parameters)
     return data.over_all_classes(predicted)
-
-
-def _of_duplicates(duplicates: Duplicates) -> TrainingData:
-    rows = np.arange(len(duplicates.shown))
-    return TrainingData(
-        features=duplicates.duplicates,
-        target=duplicates.shown,
-        train=rows,
-        validation=rows,
-        task="regression",
-        classes=1,
-    )

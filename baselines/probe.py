@@ -68,8 +68,7 @@ class StoredRowProbe(RowProbe):
             return None
         parameters = {**trained.parameters, **trained.baseline.untrained}
         predictor = trained.baseline.fit(trained.data, parameters, trained.seed, trained.resources)
-        winner = replace(trained.winner, predictor=predictor, parameters=parameters)
-        return StoredRowProbe(replace(trained, winner=winner))
+        return StoredRowProbe(replace(trained, model=predictor, parameters=parameters))
 
     def with_table(self, table: Table, split: Split) -> StoredRowProbe:
         """The model itself, which shows no duplicates."""
@@ -167,7 +166,8 @@ class StoredRowQueries(QueryGroup):
                 stored = self.stored.take(rows[:, 0])
             else:
                 features = np.take_along_axis(self.stored.features, rows[:, columns], 0)
-                stored = StoredRows(features, self.stored.labels[rows[:, -1]])
+                labels = self.stored.labels[rows[:, -1]]
+                stored = replace(self.stored, features=features, labels=labels)
             (prediction,) = self.trained.predict_from(stored, self.features[[query]])
             predictions.append(prediction)
         return np.stack(predictions)

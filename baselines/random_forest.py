@@ -10,25 +10,15 @@ from typing import Any
 import numpy as np
 
 from baselines.baseline import Predictor
-from baselines.boosting import Rounds, by_rounds
-from baselines.estimators import EstimatorBaseline, prediction_function
+from baselines.boosting import Ensemble, by_rounds
+from baselines.estimators import prediction_function
 from baselines.grids import Grid, Parameters, Size
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 from npt.table import Task
 
-# Parameters under which the first m trees of a forest are the forest of m trees of the same seed.
-INDEPENDENT_OF_TREES = {
-    "criterion",
-    "max_features",
-    "n_estimators",
-    "max_depth",
-    "min_samples_leaf",
-    "min_samples_split",
-}
 
-
-class RandomForest(EstimatorBaseline):
+class RandomForest(Ensemble):
     """Random forest of scikit-learn."""
 
     name = "random_forest"
@@ -36,8 +26,14 @@ class RandomForest(EstimatorBaseline):
     regressor = "sklearn.ensemble.RandomForestRegressor"
     classifier = "sklearn.ensemble.RandomForestClassifier"
     libraries = ("scikit-learn",)
-    schema = Rounds
-    test_settings = {"grid": {"n_estimators": [3]}}
+    independent = {
+        "criterion",
+        "max_features",
+        "n_estimators",
+        "max_depth",
+        "min_samples_leaf",
+        "min_samples_split",
+    }
 
     def quick_grid(self, task: Task) -> Grid:
         """Without absolute error, which is slow."""
@@ -97,12 +93,6 @@ class RandomForest(EstimatorBaseline):
             return total / len(first)
 
         return by_rounds(first_trees)
-
-    def shared_parameters(self, parameters: Parameters) -> tuple[str, ...]:
-        """The number of trees, where nothing else depends on it."""
-        if "n_estimators" in parameters and set(parameters) <= INDEPENDENT_OF_TREES:
-            return ("n_estimators",)
-        return ()
 
 
 BASELINE = RandomForest()

@@ -12,7 +12,7 @@ from collections.abc import Collection
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import features_vary, of_one_model, prediction_function, prior
+from baselines.estimators import features_vary, prediction_function, prior, single_model
 from baselines.fence import fenced
 from baselines.grids import Grid, Parameters
 from baselines.training_data import TrainingData
@@ -82,7 +82,7 @@ class RealMLP(Baseline):
                 *data.early_stopping,
                 cat_indicator=is_category,
             )
-        return of_one_model(fenced()(prediction_function(model, data)))
+        return single_model(fenced()(prediction_function(model, data)))
 
 
 BASELINE = RealMLP()

@@ -23,7 +23,7 @@ from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
 from baselines.journal import Journal
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible, UserError, unknown
+from npt.errors import Infeasible, UserError
 from npt.interface import Resources, Trial
 from npt.provenance import installed_version
 
@@ -59,7 +59,8 @@ class Search:
     """A grid search of a baseline on one fold.
 
     Attributes:
-        journal: File of outcomes, from which an interrupted search resumes.
+        journal: File of outcomes, from which an interrupted search resumes. Its stamp is of the
+            data, the seed, the settings, and versions of the method and of libraries.
         outcomes: What is known of the different models that are tried.
         trials: All configurations that were tried, in the order of the grid.
         fits: Number of models that were fitted.
@@ -79,7 +80,19 @@ class Search:
         self.settings = settings
         self.seed = seed
         self.resources = resources
-        self.journal = Journal(resources.checkpoint, self._stamp())
+        facts = [
+            baseline.name,
+            settings.model_dump(mode="json"),
+            seed,
+            resources.threads,
+            resources.device,
+            [installed_version(name) for name in baseline.libraries],
+            baseline.version,
+        ]
+        stamp = hashlib.sha256(repr(facts).encode())
+        for array in (data.features, data.target, data.train, data.validation):
+            stamp.update(np.ascontiguousarray(array).data)
+        self.journal = Journal(resources.checkpoint, stamp.hexdigest()[:16])
         self.outcomes: dict[str, Trial] = {}
         self.trials: list[Trial] = []
         self.fits = 0
@@ -91,23 +104,18 @@ class Search:
         Raises:
             Infeasible: There are too many train rows, or no configuration could be fitted and
                 scored.
-            UserError: A parameter is unknown, or has a value that is not allowed.
         """
         rows = len(self.data.train)
         most = self.baseline.most_rows
         if rows > most:
             raise Infeasible(f"{rows} train rows; {self.baseline.title} takes at most {most}")
-        self._check(grid)
         candidates = [self._candidate(index, point) for index, point in enumerate(grid)]
         models: dict[str, Candidate] = {}
         for candidate in candidates:
             models.setdefault(candidate.model_key, candidate)
         tried = self._within_budget(list(models.values()))
-        keys = {candidate.model_key for candidate in tried}
-        for key, trial in self.journal.read().items():
-            if key in keys:
-                self.outcomes[key] = trial
-                self.fits = max(self.fits, trial.fit)
+        self.outcomes = self.journal.read()
+        self.fits = max((trial.fit for trial in self.outcomes.values()), default=0)
         groups: dict[str, list[Candidate]] = {}
         for candidate in tried:
             groups.setdefault(candidate.fit_key, []).append(candidate)
@@ -118,16 +126,6 @@ class Search:
             outcome = self.outcomes[candidate.model_key]
             self.trials.append(replace(outcome, parameters=dict(grid[candidate.index])))
         return self._best(tried)
-
-    def _check(self, grid: Sequence[Parameters]) -> None:
-        known = self.baseline.known_parameters(self.data.task)
-        for parameters in (self.settings.fixed, *grid):
-            for name in parameters:
-                if name not in known:
-                    raise UserError(
-                        f"fixed: {unknown(name, sorted(known))} ({self.baseline.title})"
-                    )
-            self.baseline.check(parameters)
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
         parameters = {**self.baseline.defaults, **self.settings.fixed, **point}
@@ -148,8 +146,13 @@ class Search:
     def _try(self, group: list[Candidate]) -> None:
         """Fit and score a group; if that fails, each member alone, so that one fails no other."""
         started = time.perf_counter()
+        losses = [math.nan]
+        failure = ""
+        fit = 0
         try:
             losses = self._fit_and_score(group)
+            self.fits += 1
+            fit = self.fits
         except (UserError, ImportError):
             raise
         except Exception as error:  # whatever a library raises is the result of its configuration
@@ -157,18 +160,17 @@ class Search:
                 for candidate in group:
                     self._try([candidate])
                 return
-            reason = self._reason(error)
-            trial = Trial(group[0].parameters, math.nan, reason, 0, time.perf_counter() - started)
-            self._note({group[0].model_key: trial})
-            return
+            failure = self._reason(error)
         seconds = time.perf_counter() - started
-        self.fits += 1
         outcomes = {}
         for candidate, loss in zip(group, losses, strict=True):
-            reason = "" if math.isfinite(loss) else f"the validation loss is {loss}"
-            trial = Trial(candidate.parameters, loss, reason, self.fits, seconds)
+            reason = failure
+            if not failure and not math.isfinite(loss):
+                reason = f"the validation loss is {loss}"
+            trial = Trial(candidate.parameters, loss, reason, fit, seconds)
             outcomes[candidate.model_key] = trial
-        self._note(outcomes)
+        self.outcomes.update(outcomes)
+        self.journal.add(outcomes)
 
     def _fit_and_score(self, group: list[Candidate]) -> list[float]:
         """Losses of a group, whose best takes the lead if none before is better."""
@@ -189,25 +191,21 @@ class Search:
 
     def _best(self, tried: list[Candidate]) -> Winner:
         """The first model of the lowest loss, fitted again if that was before an interruption."""
-        losses = {}
+        finite = []
         for candidate in tried:
             loss = self.outcomes[candidate.model_key].validation_loss
             if math.isfinite(loss):
-                losses[candidate.index] = loss
-        if not losses:
+                finite.append((loss, candidate.index, candidate))
+        if not finite:
             reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
             message = f"none of the {len(self.trials)} configurations could be fitted and scored"
             raise Infeasible(f"{message}: {reasons[0]}", self.trials)
-        index = min(losses, key=losses.__getitem__)
-        if self.winner is None or self.winner.index != index:
+        *_, best = min(finite)
+        if self.winner is None or self.winner.index != best.index:
             self.winner = None
-            self._fit_and_score([candidate for candidate in tried if candidate.index == index])
+            self._fit_and_score([best])
         assert self.winner is not None, "a configuration is as good when it is fitted again"
         return self.winner
-
-    def _note(self, outcomes: Mapping[str, Trial]) -> None:
-        self.outcomes.update(outcomes)
-        self.journal.add(outcomes)
 
     def _reason(self, error: Exception) -> str:
         """An exception as one line; an unexpected one is printed the first time."""
@@ -217,23 +215,6 @@ class Search:
         if reason not in {outcome.reason for outcome in self.outcomes.values()}:
             traceback.print_exception(error)
         return reason
-
-    def _stamp(self) -> str:
-        """Hex digits over data, seed, settings, versions of the method and of libraries."""
-        data = self.data
-        facts = [
-            self.baseline.name,
-            self.settings.model_dump(mode="json", exclude={"grid", "budget"}),
-            self.seed,
-            self.resources.threads,
-            self.resources.device,
-            [installed_version(name) for name in self.baseline.libraries],
-            self.baseline.version,
-        ]
-        digest = hashlib.sha256(repr(facts).encode())
-        for array in (data.features, data.target, data.train, data.validation):
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()[:16]
 
 
 def _key(parameters: Mapping[str, Any]) -> str:

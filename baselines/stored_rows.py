@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,24 +18,23 @@ class StoredRows:
     Attributes:
         features: Features (m, F).
         labels: Standardised targets (m,), or classes 0 .. K-1 of those that were trained on.
+        classes: Number of these classes; None for a regression.
     """
 
     features: np.ndarray
     labels: np.ndarray
+    classes: int | None = None
 
-    def targets(self, classes: int | None) -> np.ndarray:
-        """What a regression on the rows predicts: one-hot classes (m, K), or targets (m, 1).
-
-        Args:
-            classes: Number of classes; None for a regression.
-        """
-        if classes is None:
+    @property
+    def targets(self) -> np.ndarray:
+        """What a regression on the rows predicts: one-hot classes (m, K), or targets (m, 1)."""
+        if self.classes is None:
             return self.labels[:, None]
-        return np.eye(classes)[self.labels]
+        return np.eye(self.classes)[self.labels]
 
     def take(self, indices: np.ndarray) -> StoredRows:
         """Some of the rows."""
-        return StoredRows(self.features[indices], self.labels[indices])
+        return replace(self, features=self.features[indices], labels=self.labels[indices])
 
 
 class RowPredictor(ABC):

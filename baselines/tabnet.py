@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from baselines.baseline import Baseline, Predictor
-from baselines.estimators import of_one_model, prediction_function
+from baselines.estimators import prediction_function, single_model
 from baselines.fence import fenced
 from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
@@ -105,35 +105,30 @@ class TabNet(Baseline):
             Infeasible: Training diverged.
         """
         import torch
+        from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
+        from torch.optim.lr_scheduler import StepLR
 
         torch.set_num_threads(resources.threads)
+        schedule: dict[str, Any] = {}
+        if parameters["decay_learning_rate"]:
+            steps = {"step_size": parameters["decay_every"], "gamma": parameters["decay"]}
+            schedule = {"scheduler_fn": StepLR, "scheduler_params": steps}
+        kind: Any = TabNetRegressor if data.is_regression else TabNetClassifier
         with fenced():
-            network = _network(data, parameters, seed, resources.device)
+            network = kind(
+                **{name: parameters[name] for name in NETWORK},
+                cat_idxs=list(data.categorical),
+                cat_dims=list(data.sizes),
+                cat_emb_dim=1,
+                optimizer_params={"lr": parameters["learning_rate"]},
+                **schedule,
+                seed=seed,
+                verbose=0,
+                device_name=resources.device,
+            )
             _train(network, data, parameters)
         # Its loader draws from the global generator.
-        return of_one_model(fenced()(prediction_function(network, data)))
-
-
-def _network(data: TrainingData, parameters: Parameters, seed: int, device: str) -> Any:
-    from pytorch_tabnet.tab_model import TabNetClassifier, TabNetRegressor
-    from torch.optim.lr_scheduler import StepLR
-
-    schedule: dict[str, Any] = {}
-    if parameters["decay_learning_rate"]:
-        steps = {"step_size": parameters["decay_every"], "gamma": parameters["decay"]}
-        schedule = {"scheduler_fn": StepLR, "scheduler_params": steps}
-    network: Any = TabNetRegressor if data.is_regression else TabNetClassifier
-    return network(
-        **{name: parameters[name] for name in NETWORK},
-        cat_idxs=list(data.categorical),
-        cat_dims=list(data.sizes),
-        cat_emb_dim=1,
-        optimizer_params={"lr": parameters["learning_rate"]},
-        **schedule,
-        seed=seed,
-        verbose=0,
-        device_name=device,
-    )
+        return single_model(fenced()(prediction_function(network, data)))
 
 
 def _train(network: Any, data: TrainingData, parameters: Parameters) -> None:

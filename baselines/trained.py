@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from baselines.baseline import Baseline
+from baselines.baseline import Baseline, Predictor
 from baselines.grids import Parameters
-from baselines.search import Winner
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 from npt.data.encoding import Statistics
@@ -22,6 +21,7 @@ class TrainedBaseline:
     """The winner of a search, with the data that it was fitted to.
 
     Attributes:
+        parameters: Hyper-parameters of the winner, the fixed ones included.
         transductive: Whether features are standardised over all rows, or the train rows.
         seed: Random state of the fit.
     """
@@ -30,7 +30,8 @@ class TrainedBaseline:
     data: TrainingData
     statistics: Statistics
     target: int
-    winner: Winner
+    parameters: Parameters
+    model: Predictor
     resources: Resources
     transductive: bool
     seed: int
@@ -40,15 +41,10 @@ class TrainedBaseline:
         """Task of the target column."""
         return self.data.task
 
-    @property
-    def parameters(self) -> Parameters:
-        """Hyper-parameters of the winner, the fixed ones included."""
-        return self.winner.parameters
-
     def predict(self, rows: np.ndarray) -> Prediction:
         """Probabilities of all classes (n, C), or values (n,) in original units."""
         with threadpool_limits(self.resources.threads):
-            predicted = self.winner.predictor(self.data.features[rows], self.parameters)
+            predicted = self.model(self.data.features[rows], self.parameters)
         return self.decode(predicted)
 
     def decode(self, predicted: np.ndarray) -> Prediction:
@@ -61,8 +57,8 @@ class TrainedBaseline:
     @property
     def predictor(self) -> RowPredictor:
         """The trained model, if it predicts from stored train rows, which others can replace."""
-        assert isinstance(self.winner.predictor, RowPredictor)
-        return self.winner.predictor
+        assert isinstance(self.model, RowPredictor)
+        return self.model
 
     def predict_from(self, stored: StoredRows, features: np.ndarray) -> np.ndarray:
         """Values (n,) in original units or probabilities (n, C), from some stored rows.

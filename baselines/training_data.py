@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,7 +80,7 @@ class TrainingData:
     @property
     def stored_rows(self) -> StoredRows:
         """The train rows, for models that predict from them."""
-        return StoredRows(self.train_features, self.train_labels)
+        return StoredRows(self.train_features, self.train_labels, self.trained_classes)
 
     def over_all_classes(self, predicted: np.ndarray) -> np.ndarray:
         """Predictions of a library in float64.
@@ -109,8 +108,6 @@ class TrainingData:
         truth = self.target[self.validation]
         if self.is_regression:
             return float(np.mean((predicted - truth) ** 2))
-        if np.isnan(predicted).any():
-            return math.nan
         return negative_log_likelihood(truth, predicted)
 
 

@@ -80,7 +80,15 @@ class TunedBaseline:
     def __init__(
         self, baseline: Baseline, settings: BaselineSettings, resources: Resources
     ) -> None:
-        _require_inputs(baseline, settings)
+        takes = {
+            "native_categories": baseline.takes_categories,
+            "native_missing": baseline.takes_missing,
+        }
+        for key, is_allowed in takes.items():
+            if getattr(settings, key) and not is_allowed:
+                raise UserError(
+                    f"{baseline.name}.{key}: true is not allowed, the method refuses them"
+                )
         uses_gpu = baseline.accelerated and resources.device != "auto"
         self.baseline = baseline
         self.settings = settings
@@ -114,7 +122,8 @@ class TunedBaseline:
             data=data,
             statistics=known,
             target=table.target,
-            winner=winner,
+            parameters=winner.parameters,
+            model=winner.predictor,
             resources=self.resources,
             transductive=self.settings.transductive,
             seed=SEED + seed,
@@ -148,13 +157,3 @@ class TunedBaseline:
         if not len(data.validation):
             raise Infeasible("no validation row has a known target")
         return data
-
-
-def _require_inputs(baseline: Baseline, settings: BaselineSettings) -> None:
-    takes = {
-        "native_categories": baseline.takes_categories,
-        "native_missing": baseline.takes_missing,
-    }
-    for key, is_allowed in takes.items():
-        if getattr(settings, key) and not is_allowed:
-            raise UserError(f"{baseline.name}.{key}: true is not allowed, the method refuses them")

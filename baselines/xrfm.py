@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.baseline import Baseline, Predictor
+from baselines.baseline import Predictor
 from baselines.fence import fenced
 from baselines.grids import Parameters
+from baselines.network_baseline import NetworkBaseline
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.interface import Resources
 
 if TYPE_CHECKING:
     import torch
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 LEAST_PROBABILITY = 1e-3  # the package's own
 
 
-class XRFM(Baseline):
+class XRFM(NetworkBaseline):
     """xRFM."""
 
     name = "xrfm"
     title = "xRFM"
     libraries = ("xrfm", "torch")
     extra = "xrfm"
+    slow = False
+    accelerated = False
     most_rows = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
     keeps_train_rows = True
     rows_alone = True
@@ -62,19 +64,9 @@ class XRFM(Baseline):
         "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],
     }
 
-    def fit(
-        self,
-        data: TrainingData,
-        parameters: Parameters,
-        seed: int,
-        resources: Resources,
-    ) -> Predictor:
+    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
         """Learn the metric; the iteration with the lowest validation error counts."""
-        import torch
-
-        torch.set_num_threads(resources.threads)
         with fenced():
-            torch.manual_seed(seed)
             return KernelMachine(data, parameters)
 
 
@@ -85,8 +77,7 @@ class KernelMachine(RowPredictor):
         from xrfm.rfm_src import RFM
 
         self.stored = data.stored_rows
-        self.classes = data.trained_classes
-        self.prior = self.stored.targets(self.classes).mean(0)
+        self.prior = self.stored.targets.mean(0)
         self.regularisation = parameters["regularisation"]
         iterations = parameters["iterations"]
         self.machine: Any = RFM(
@@ -107,15 +98,19 @@ class KernelMachine(RowPredictor):
                 reg=self.regularisation,
                 verbose=False,
             )
-            self._in_double_precision()
+            # So that distances hardly depend on which rows are compared together.
+            for name in ("M", "sqrtM"):
+                metric = getattr(self.machine, name)
+                if metric is not None:
+                    setattr(self.machine, name, metric.double())
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
         """Values (n,), or probabilities (n, K): regressed one-hot classes, made positive."""
-        residuals = stored.targets(self.classes) - self.prior
+        residuals = stored.targets - self.prior
         values = self.prior + self.weights(stored, features, parameters) @ residuals
-        if self.classes is None:
+        if stored.classes is None:
             return values[:, 0]
         values = values.clip(LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         return values / values.sum(1, keepdims=True)
@@ -136,19 +131,12 @@ class KernelMachine(RowPredictor):
             kernel = self.machine.kernel(torch.as_tensor(rows), torch.as_tensor(others))
         return kernel.numpy()
 
-    def _in_double_precision(self) -> None:
-        """Compute distances so that they hardly depend on which rows are compared together."""
-        for name in ("M", "sqrtM"):
-            metric = getattr(self.machine, name)
-            if metric is not None:
-                setattr(self.machine, name, metric.double())
-
     def _labelled(self, data: TrainingData, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """Features and residual targets of some rows; of a class without train rows, none."""
         import torch
 
         targets = data.target[rows][:, None]
-        if self.classes is not None:
+        if not data.is_regression:
             targets = (targets == data.seen_classes).astype(float)
         features = torch.as_tensor(data.features[rows], dtype=torch.float32)
         return features, torch.as_tensor(targets - self.prior, dtype=torch.float32)

@@ -72,7 +72,6 @@ def write(arguments: argparse.Namespace, benchmark: str, rows: list[Any]) -> Non
         return
     describe = ["git", "describe", "--always", "--dirty"]
     revision = subprocess.run(describe, capture_output=True, text=True, check=False, cwd=ROOT)
-    module = getattr(sys.modules["__main__"].__spec__, "name", "?")
     content = {
         "benchmark": benchmark,
         "device": device_name(torch.device(arguments.device)),
@@ -80,7 +79,7 @@ def write(arguments: argparse.Namespace, benchmark: str, rows: list[Any]) -> Non
         "torch": torch.__version__,
         "python": platform.python_version(),
         "revision": revision.stdout.strip(),
-        "command": " ".join(["python -m", module, *sys.argv[1:]]),
+        "command": " ".join(sys.orig_argv[1:]),
         "rows": rows,
     }
     arguments.json.parent.mkdir(parents=True, exist_ok=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from matplotlib.collections import PathCollection
 
 from npt.estimator import NPTRegressor
-from npt.estimator.explanation import Explanation
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.intervals import first_fold
@@ -25,49 +26,47 @@ IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost
 DOTS_PER_INCH = 110
 DATASET, UNIT = "concrete", "compressive strength, MPa"
 EXPLAINED = (0.1, 0.5, 0.9)  # quantiles of the predictions, whose test rows are shown
-SHOWN = 10  # fitted rows of each
+ROWS = 10  # fitted rows of each
 AREA = 1_500  # of a point whose attention is 1, in square points
 
 
 def main() -> None:
     """Draw all of them."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for file, (name, kind, figure) in FIGURES.items():
         study = reference_study(name)
         if kind == "context":
             study = study[study["method"].isin(IN_CONTEXT)]
         drawing = kinds()[kind].view.figure(figure, study, Scoring(PAPER_METRICS))
         drawing.savefig(DOCS / file, dpi=DOTS_PER_INCH)
-    draw_explanation(*explained())
+    draw_explanation()
 
 
-def explained() -> tuple[Explanation, np.ndarray]:
-    """Three predictions of Concrete, and the true values."""
+def draw_explanation() -> None:
+    """Three predictions of Concrete, a line each, and the true values."""
     features, target, fitted, test = first_fold(DATASET)
     model = NPTRegressor().fit(features.iloc[fitted], target[fitted])
     order = np.argsort(model.predict(features.iloc[test]))
     rows = test[[order[int(share * len(order))] for share in EXPLAINED]]
-    return model.explain(features.iloc[rows], rows=SHOWN), target[rows]
-
-
-def draw_explanation(explanation: Explanation, truth: np.ndarray) -> None:
-    """A line for each explained row."""
+    explanation = model.explain(features.iloc[rows], rows=ROWS)
+    truth = target[rows]
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.1), layout="constrained")
     lines = np.arange(len(truth))
     frame = explanation.frame
     weights = frame["weight"]
     looks = {"above 0": (weights > 0, OTHER_COLOR), "below 0": (weights < 0, "none")}
-    for label, (shown, color) in looks.items():
+    for label, (is_drawn, color) in looks.items():
         axes.scatter(
-            frame["target"][shown],
-            frame["row"][shown],
-            s=AREA * np.abs(weights[shown]),
+            frame["target"][is_drawn],
+            frame["row"][is_drawn],
+            s=AREA * np.abs(weights[is_drawn]),
             facecolor=color,
             edgecolor=OTHER_COLOR,
             alpha=0.35,
             label=f"fitted rows, weight {label}",
         )
     bar = {"marker": "|", "linestyle": "", "markersize": 20, "markeredgewidth": 2.5}
-    without = f"without these {SHOWN} rows"
+    without = f"without these {ROWS} rows"
     explained = frame.groupby("row")
     axes.plot(explained["score"].first(), lines, color=OTHER_COLOR, label="prediction", **bar)
     axes.plot(

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.spatial.distance import pdist, squareform
-from scipy.stats import spearmanr
+from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler
 
 from npt.data.datasets import datasets
 from npt.data.frames import features_of
 from npt.data.preparation import prepare_declared
-from npt.table import Table
 from performance.machine import parser, start, write
 from workflow.results.study_file import read_study
 from workflow.studies.row_effects import row_effects
@@ -40,8 +39,11 @@ def main() -> None:
     start(arguments)
     effects = row_effects(arguments.folder)
     facts = pd.DataFrame({name: facts_of(name) for name in effects["dataset"].unique()}).T
-    noise = noise_of(read_study(arguments.folder / "main.csv"))
-    rows = correlations(effects, facts.join(noise))
+    main = read_study(arguments.folder / "main.csv")
+    loss = np.where(main["task"] == "regression", main["test_rmse"], main["test_nll"])
+    means = main.assign(loss=loss).pivot_table("loss", "dataset", "method")
+    facts["noise"] = means.min(axis=1) / means["constant"]  # the lowest loss of any method
+    rows = correlations(effects, facts)
     print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".2f"))
     write(arguments, "when_rows_help", rows)
 
@@ -51,7 +53,10 @@ def facts_of(name: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as downloads:
         table = prepare_declared(datasets()[name], Path(downloads)).table
     features = features_of(table)
-    points = _points(features)
+    kinds = [table.columns[j].kind for j in table.features]
+    numbers = pd.get_dummies(features, dtype=float)
+    numbers = numbers.fillna(numbers.mean()).fillna(0.0)
+    points = StandardScaler().fit_transform(numbers)
     sample = np.random.default_rng(0).permutation(len(points))[:MOST_ROWS]
     distances = squareform(pdist(points[sample]))
     np.fill_diagonal(distances, np.inf)
@@ -60,30 +65,11 @@ def facts_of(name: str) -> dict[str, float]:
     return {
         "rows": table.rows,
         "features": features.shape[1],
-        "categories": _share_of_categories(table),
+        "categories": kinds.count("categorical") / len(kinds),
         "repeated rows": features.duplicated(keep=False).mean(),
         "near rows": (distances.min(0) < NEAR * typical).mean(),
         "effective dimension": variances.sum() ** 2 / (variances**2).sum(),
     }
-
-
-def _share_of_categories(table: Table) -> float:
-    kinds = [table.columns[j].kind for j in table.features]
-    return kinds.count("categorical") / len(kinds)
-
-
-def _points(features: pd.DataFrame) -> np.ndarray:
-    """Standardised numbers and indicators of categories (n, p), means where cells are missing."""
-    numbers = pd.get_dummies(features, dtype=float)
-    numbers = numbers.fillna(numbers.mean()).fillna(0.0)
-    return StandardScaler().fit_transform(numbers)
-
-
-def noise_of(main: pd.DataFrame) -> pd.Series:
-    """Lowest test loss of any method in units of that of the constant, by dataset."""
-    loss = np.where(main["task"] == "regression", main["test_rmse"], main["test_nll"])
-    means = main.assign(loss=loss).pivot_table("loss", "dataset", "method")
-    return (means.min(axis=1) / means["constant"]).rename("noise")
 
 
 def correlations(effects: pd.DataFrame, facts: pd.DataFrame) -> list[dict[str, Any]]:
@@ -94,8 +80,12 @@ def correlations(effects: pd.DataFrame, facts: pd.DataFrame) -> list[dict[str, A
     for (kind, tables, method), part in effects.groupby(["kind", "tables", "method"]):
         if len(part) < FEWEST_TABLES:
             continue
-        for fact, values in facts.loc[part["dataset"]].items():
-            low, high = _interval(part["effect"].to_numpy(), values.to_numpy(float))
+        samples = np.random.default_rng(0).integers(len(part), size=(SAMPLES, len(part)))
+        effect = part["effect"].to_numpy()
+        for fact, column in facts.loc[part["dataset"]].items():
+            values = column.to_numpy(float)
+            bootstrap = spearman(effect[samples], values[samples])
+            low, high = np.nanquantile(bootstrap, [0.025, 0.975])
             rows.append(
                 {
                     "effect": kind,
@@ -103,26 +93,20 @@ def correlations(effects: pd.DataFrame, facts: pd.DataFrame) -> list[dict[str, A
                     "of": tables,
                     "tables": len(part),
                     "fact": fact,
-                    "correlation": _spearman(part["effect"].to_numpy(), values.to_numpy(float)),
-                    "low": low,
-                    "high": high,
+                    "correlation": float(spearman(effect, values)),
+                    "low": float(low),
+                    "high": float(high),
                 }
             )
     return rows
 
 
-def _interval(effects: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    draws = np.random.default_rng(0).integers(len(effects), size=(SAMPLES, len(effects)))
-    samples = [_spearman(effects[draw], values[draw]) for draw in draws]
-    low, high = np.nanquantile(samples, [0.025, 0.975])
-    return float(low), float(high)
-
-
-def _spearman(effects: np.ndarray, values: np.ndarray) -> float:
-    if np.ptp(effects) == 0 or np.ptp(values) == 0:
-        return float("nan")
-    correlation: Any = spearmanr(effects, values)
-    return float(correlation.statistic)
+def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Rank correlations along the last axis; NaN where all values are equal."""
+    ranks = rankdata([first, second], axis=-1)
+    x, y = ranks - ranks.mean(-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return (x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
 
 
 if __name__ == "__main__":

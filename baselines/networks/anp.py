@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
 from baselines.grids import Parameters
-from baselines.networks.retrieval import RetrievalNetwork, without_own
+from baselines.networks.retrieval import RetrievalNetwork
 from npt.nn.gaussian import Gaussians
 from npt.processes.attention import CrossAttention, mlp
 from npt.processes.neural_process import ENCODER_LAYERS, LatentEncoder, latent_draws
@@ -45,7 +45,7 @@ class ANPNetwork(RetrievalNetwork):
         noise = torch.randn(parameters["draws"], width)
         self.register_buffer("noise", noise)
 
-    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
+    def retrieved(self, features: Tensor, stored: Tensor) -> Tensor:
         """Mean (n, m) over the heads of the attention to the context."""
         if not self.reads:
             return features.new_zeros(len(features), len(stored))
@@ -53,20 +53,18 @@ class ANPNetwork(RetrievalNetwork):
             stored[None],
             features[None],
         )  # (1, H, n, m)
-        mean = weights[0].mean(0)  # (n, m)
-        scores = without_own(mean.log(), own)
-        return scores.softmax(1)
+        return weights[0].mean(0)
 
     def forward(
         self,
         features: Tensor,
         stored: Tensor,
         labels: Tensor,
-        own: Tensor | None = None,
+        self_index: Tensor | None = None,
     ) -> Tensor:
         """Log-probabilities (n, K), or values (n, 1), averaged over the draws.
 
-        A query among its own stored rows reads its own label (`own` is not used): a process
+        A query among its own stored rows reads its own label (`self_index` is not used): a process
         reproduces its context.
         """
         prior = self.latent_of(stored, labels)
@@ -107,7 +105,7 @@ class ANPNetwork(RetrievalNetwork):
 
     def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
         """Minus the objective of a random context and the batch."""
-        points, context = drawn_points(batch, len(features), most)
+        points, context = training_points(batch, len(features), most)
         return -self.objective(features[points], labels[points], context)
 
     def objective(
@@ -124,11 +122,11 @@ class ANPNetwork(RetrievalNetwork):
             context: Number of context rows C.
         """
         stored = features[:context]
-        shown = labels[:context]
+        stored_labels = labels[:context]
         posterior = self.latent_of(features, labels)
-        prior = self.latent_of(stored, shown)
+        prior = self.latent_of(stored, stored_labels)
         z = latent_draws(posterior, 1, None)  # (1, 1, W)
-        outputs = self.decoded(features, stored, shown, z)
+        outputs = self.decoded(features, stored, stored_labels, z)
         divergence = kl_divergence(posterior, prior).sum() / len(features)
         if not self.reads:
             divergence = torch.zeros_like(divergence)
@@ -148,7 +146,7 @@ class ANPNetwork(RetrievalNetwork):
         return torch.cat([stored, values], -1)
 
 
-def drawn_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:
+def training_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:
     """Targets of an update, and how many of them, from the first, are the context.
 
     The context is a random number of train rows outside the batch, which follows it. If the batch
@@ -159,15 +157,15 @@ def drawn_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:
     free = is_free.nonzero()[:, 0]
     if not len(free):
         order = torch.randperm(rows)
-        count = _drawn_count(min(rows - 1, most))
+        count = _random_count(min(rows - 1, most))
         return order, count
     order = torch.randperm(len(free))
-    count = _drawn_count(min(len(free), most))
+    count = _random_count(min(len(free), most))
     context = free[order[:count]]
     points = torch.cat([context, batch])
     return points, count
 
 
-def _drawn_count(most: int) -> int:
+def _random_count(most: int) -> int:
     """A random number from 1 to `most`."""
     return int(torch.randint(1, most + 1, ()))

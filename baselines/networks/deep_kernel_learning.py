@@ -23,13 +23,12 @@ from gpytorch.variational import CholeskyVariationalDistribution, VariationalStr
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining, tensor
+from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.probing import Duplicates
 from npt.processes.attention import mlp
 
-CHUNK = 4096  # rows that are predicted together
 JITTER = 1e-6  # at first, as a fraction of the mean of the kernel's diagonal
 
 
@@ -79,11 +78,9 @@ class DeepKernelPredictor:
     model: DeepKernel
     device: torch.device
 
-    @torch.no_grad()
     def __call__(self, features: np.ndarray, parameters: Parameters) -> np.ndarray:
         """Standardised posterior means (n,) at features (n, F)."""
-        parts = tensor(features, self.device).split(CHUNK)
-        return torch.cat([self.model(part).mean for part in parts]).cpu().numpy()
+        return predicted_by_part(features, self.device, lambda rows: self.model(rows).mean)
 
     @torch.no_grad()
     def recall(self, duplicates: Duplicates, parameters: Parameters) -> np.ndarray:

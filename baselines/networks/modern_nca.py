@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_own
+from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_self
 
 LEAST_PROBABILITY = 1e-6  # of a class that no retrieved row has
 LEAST_SQUARE = 1e-10  # of a distance, whose root has no gradient at 0
@@ -26,7 +26,14 @@ class ModernNCANetwork(RetrievalNetwork):
         self.embedding = nn.Linear(features, width)
         self.blocks = nn.ModuleList()
         for _ in range(parameters["blocks"]):
-            self.blocks.append(_block(width, parameters["block_width"], parameters["dropout"]))
+            block = nn.Sequential(
+                nn.BatchNorm1d(width),
+                nn.Linear(width, parameters["block_width"]),
+                nn.ReLU(),
+                nn.Dropout(parameters["dropout"]),
+                nn.Linear(parameters["block_width"], width),
+            )
+            self.blocks.append(block)
 
     def embedded(self, features: Tensor) -> Tensor:
         """Embeddings (n, width)."""
@@ -35,29 +42,21 @@ class ModernNCANetwork(RetrievalNetwork):
             x = x + block(x)
         return x
 
-    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
+    def retrieved(
+        self, features: Tensor, stored: Tensor, self_index: Tensor | None = None
+    ) -> Tensor:
         """Softmax (n, m) of minus the distances."""
         queries = self.embedded(features)
         squared = squared_distances(queries, self.embedded(stored), exact=not self.training)
         distances = squared.clamp_min(LEAST_SQUARE).sqrt()
-        return without_own(-distances / self.temperature, own).softmax(1)
+        return without_self(-distances / self.temperature, self_index).softmax(1)
 
     def forward(
-        self, features: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None = None
+        self, features: Tensor, stored: Tensor, labels: Tensor, self_index: Tensor | None = None
     ) -> Tensor:
         """Log-probabilities (n, K), or values (n, 1)."""
-        votes = self.retrieved(features, stored, own) @ self.label_values(labels)
+        votes = self.retrieved(features, stored, self_index) @ self.label_values(labels)
         if self.classes is None:
             return votes
         votes = votes + LEAST_PROBABILITY
         return (votes / votes.sum(1, keepdim=True)).log()
-
-
-def _block(width: int, hidden: int, dropout: float) -> nn.Sequential:
-    return nn.Sequential(
-        nn.BatchNorm1d(width),
-        nn.Linear(width, hidden),
-        nn.ReLU(),
-        nn.Dropout(dropout),
-        nn.Linear(hidden, width),
-    )

@@ -7,7 +7,6 @@ cannot reach its prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -15,11 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining, tensor
+from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-
-QUERY_ROWS = 1024  # predicted together
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -34,19 +31,19 @@ class RetrievalNetwork(nn.Module, ABC):
         self.classes = classes
 
     @abstractmethod
-    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
-        """Weights (n, m) of the stored rows (m, F) for queries (n, F), which sum to one.
-
-        Args:
-            own: Index (n,) of each query among the stored rows, which it may not retrieve; None
-                if the queries are others.
-        """
+    def retrieved(self, features: Tensor, stored: Tensor) -> Tensor:
+        """Weights (n, m) of the stored rows (m, F) for other queries (n, F), which sum to one."""
 
     @abstractmethod
     def forward(
-        self, features: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None = None
+        self, features: Tensor, stored: Tensor, labels: Tensor, self_index: Tensor | None = None
     ) -> Tensor:
-        """Log-probabilities (n, K), or standardised values (n, 1); see `retrieved`."""
+        """Log-probabilities (n, K), or standardised values (n, 1).
+
+        Args:
+            self_index: Index (n,) of each query among the stored rows, which it may not retrieve;
+                None if the queries are others.
+        """
 
     def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
         """Log loss in nats, or mean squared error, of train rows predicted from the others.
@@ -57,9 +54,17 @@ class RetrievalNetwork(nn.Module, ABC):
             labels: Theirs (m,).
             most: Number of rows from which the batch is predicted, if there are more.
         """
-        candidates, own = _candidates(batch, len(features), most)
-        own = own.to(features.device)
-        outputs = self(features[batch], features[candidates], labels[candidates], own)
+        rows = len(features)
+        candidates = torch.arange(rows)
+        self_index = batch
+        if rows > most:
+            chosen = torch.zeros(rows, dtype=torch.bool)
+            chosen[torch.randperm(rows)[:most]] = True
+            chosen[batch] = True
+            candidates = chosen.nonzero()[:, 0]
+            self_index = chosen.cumsum(0)[batch] - 1
+        self_index = self_index.to(features.device)
+        outputs = self(features[batch], features[candidates], labels[candidates], self_index)
         if self.classes is None:
             return functional.mse_loss(outputs[:, 0], labels[batch])
         return functional.nll_loss(outputs, labels[batch].long())
@@ -85,11 +90,11 @@ def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:
     return (lengths - 2 * queries @ stored.T).clamp_min(0)
 
 
-def without_own(scores: Tensor, own: Tensor | None) -> Tensor:
+def without_self(scores: Tensor, self_index: Tensor | None) -> Tensor:
     """Scores (n, m) in which the query's own row is ruled out."""
-    if own is None:
+    if self_index is None:
         return scores
-    return scores.scatter(1, own[:, None], -torch.inf)
+    return scores.scatter(1, self_index[:, None], -torch.inf)
 
 
 def fit_network(
@@ -115,17 +120,6 @@ def fit_network(
     return predictor
 
 
-def _candidates(batch: Tensor, rows: int, most: int) -> tuple[Tensor, Tensor]:
-    """Train rows from which a batch is predicted, and the indices of its rows among them."""
-    if rows <= most:
-        return torch.arange(rows), batch
-    chosen = torch.zeros(rows, dtype=torch.bool)
-    chosen[torch.randperm(rows)[:most]] = True
-    chosen[batch] = True
-    indices = chosen.cumsum(0) - 1
-    return chosen.nonzero()[:, 0], indices[batch]
-
-
 class RetrievalPredictor(RowPredictor):
     """A trained network with its stored rows."""
 
@@ -140,7 +134,9 @@ class RetrievalPredictor(RowPredictor):
         """Values (n,), or probabilities (n, K)."""
         rows = tensor(stored.features, self.device)
         labels = tensor(stored.labels, self.device)
-        outputs = self._by_part(features, lambda queries: self.network(queries, rows, labels))
+        outputs = predicted_by_part(
+            features, self.device, lambda queries: self.network(queries, rows, labels)
+        )
         if self.network.classes is None:
             return outputs[:, 0]
         return np.exp(outputs)
@@ -150,10 +146,6 @@ class RetrievalPredictor(RowPredictor):
     ) -> np.ndarray:
         """Attention (n, m) to the stored rows."""
         rows = tensor(stored.features, self.device)
-        return self._by_part(features, lambda queries: self.network.retrieved(queries, rows, None))
-
-    @torch.no_grad()
-    def _by_part(self, features: np.ndarray, function: Callable[[Tensor], Tensor]) -> np.ndarray:
-        """What a function returns for features (n, F), a part at a time."""
-        parts = tensor(features, self.device).split(QUERY_ROWS)
-        return torch.cat(list(map(function, parts))).double().cpu().numpy()
+        return predicted_by_part(
+            features, self.device, lambda queries: self.network.retrieved(queries, rows)
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_own
+from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_self
 
 
 class TabRNetwork(RetrievalNetwork):
@@ -49,30 +49,32 @@ class TabRNetwork(RetrievalNetwork):
             nn.Linear(width, outputs),
         )
 
-    def retrieved(self, features: Tensor, stored: Tensor, own: Tensor | None) -> Tensor:
+    def retrieved(self, features: Tensor, stored: Tensor) -> Tensor:
         """Softmax (n, m) over the nearest keys; zero for other rows, and if none is retrieved."""
         scores = features.new_zeros(len(features), len(stored))
         if not self.retrieves:
             return scores
-        weights, places, _ = self._nearest(self.encoder(features), stored, own)
+        weights, places, _ = self._nearest(self.encoder(features), stored, None)
         return scores.scatter(1, places, weights)
 
     def forward(
-        self, features: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None = None
+        self, features: Tensor, stored: Tensor, labels: Tensor, self_index: Tensor | None = None
     ) -> Tensor:
         """Log-probabilities (n, K), or values (n, 1)."""
         x = self.encoder(features)  # (n, width)
         if self.retrieves:
-            x = x + self._context(x, stored, labels, own)
+            x = x + self._context(x, stored, labels, self_index)
         x = x + self.block(x)
         outputs = self.head(x)
         if self.classes is None:
             return outputs
         return outputs.log_softmax(1)
 
-    def _context(self, x: Tensor, stored: Tensor, labels: Tensor, own: Tensor | None) -> Tensor:
+    def _context(
+        self, x: Tensor, stored: Tensor, labels: Tensor, self_index: Tensor | None
+    ) -> Tensor:
         """What the retrieved rows add to the encodings (n, width)."""
-        weights, places, differences = self._nearest(x, stored, own)
+        weights, places, differences = self._nearest(x, stored, self_index)
         values = self.correction(differences)  # (n, c, width)
         if self.context_labels:
             values = values + self.label(self.label_values(labels))[places]
@@ -80,7 +82,7 @@ class TabRNetwork(RetrievalNetwork):
         return (weights[:, None] @ values)[:, 0]
 
     def _nearest(
-        self, x: Tensor, stored: Tensor, own: Tensor | None
+        self, x: Tensor, stored: Tensor, self_index: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Weights and indices (n, c) of the nearest stored rows, and differences of the keys.
 
@@ -93,7 +95,7 @@ class TabRNetwork(RetrievalNetwork):
             stored_keys,
             exact=not self.training,
         )
-        scores = without_own(-distances, own)
+        scores = without_self(-distances, self_index)
         count = min(self.context_size, len(stored))
         nearest, places = scores.topk(count, dim=1)
         weights = nearest.softmax(1)

@@ -17,6 +17,7 @@ from npt.nn.optimiser import Adam
 from npt.nn.progress import Progress
 
 EPSILON = 1e-8  # of Adam
+PREDICTED_ROWS = 1024  # predicted together
 SILENT = partial(Progress, visible=False)  # a search has many trainings
 
 
@@ -82,3 +83,12 @@ class EpochTraining(Training[nn.Module, Adam]):
 def tensor(values: np.ndarray, device: torch.device) -> Tensor:
     """Values on a device in single precision."""
     return torch.as_tensor(values, dtype=torch.float32, device=device)
+
+
+@torch.no_grad()
+def predicted_by_part(
+    features: np.ndarray, device: torch.device, network: Callable[[Tensor], Tensor]
+) -> np.ndarray:
+    """What a network returns for features (n, F), a part at a time."""
+    parts = tensor(features, device).split(PREDICTED_ROWS)
+    return torch.cat(list(map(network, parts))).double().cpu().numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import isnan
@@ -198,5 +199,6 @@ def markdown(frame: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     PATH.write_text(page(), encoding="utf-8")
     print(PATH)

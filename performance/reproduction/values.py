@@ -17,7 +17,7 @@ from workflow.config.study import Study
 from workflow.planning.plan import Plan
 from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error
-from workflow.report.summary import REFERENCE, reference_study
+from workflow.report.summary import REFERENCE, stored_study
 from workflow.studies.ablation.view import paper_table
 from workflow.studies.corruption import EVERYTHING, CorruptionOptions
 from workflow.studies.corruption.view import with_changes
@@ -120,18 +120,15 @@ def reproduced_cells() -> tuple[Reproduced, ...]:
 @cache
 def models_of(configuration: str) -> tuple[Model, ...]:
     """Models of all studies of a configuration under `workflow/configs`."""
-    plan = Plan.of(read_file(CONFIGURATIONS / f"{configuration}.yaml"))
+    config = read_file(CONFIGURATIONS / f"{configuration}.yaml")
+    plan = Plan.of(config)
+    folder = REFERENCE / configuration
     models = []
     for name, study in plan.studies.items():
         rows: dict[Any, pd.DataFrame] = {}
-        if (REFERENCE / configuration / f"{name}.csv").exists():
-            rows = rows_by_model(study.kind, reference_study(f"{configuration}/{name}"))
-        folds: dict[tuple[str, str, str], set[int]] = {}
-        runs = {}
-        for run, fold in plan.rows_of(study):
-            key = (run.dataset, run.method, run.variant)
-            runs.setdefault(key, run)
-            folds.setdefault(key, set()).add(fold)
+        if (folder / f"{name}.csv").exists():
+            rows = rows_by_model(study.kind, stored_study(folder, name, config))
+        runs = {(run.dataset, run.method, run.variant): run for run in plan.runs_of(study)}
         for key, run in runs.items():
             model = Model(
                 f"{configuration}.yaml: {name}",
@@ -139,7 +136,7 @@ def models_of(configuration: str) -> tuple[Model, ...]:
                 *key,
                 settings=run.settings,
                 variants={variant for *model, variant in runs if model == [*key[:2]]},
-                folds=len(folds[key]),
+                folds=len(study.folds[run.dataset]),
                 configurations=len(run.trainings),
                 rows=rows.get(key, pd.DataFrame()),
             )

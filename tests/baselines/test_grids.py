@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -14,21 +15,10 @@ from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, size_of
 from baselines.training_data import training_data
 from npt.errors import UserError
-from npt.table import TASKS, Task
+from npt.table import Task
 from npt.validation import validated
 from tests.conftest import first_split, make_table
 
-COUNTS = {
-    "random_forest": 24,
-    "gradient_boosting": 48,
-    "xgboost": 48,
-    "lightgbm": 48,
-    "catboost": 48,
-    "knn": 480,
-    "mlp": 11_340,
-    "tabnet": 48,
-    "deep_kernel_learning": 16,
-}
 SIZES = {720: "small", 21_883: "medium", 174_582: "medium", 406_707: "large"}
 
 
@@ -41,19 +31,6 @@ def configurations(
 
 def text(parameters: Parameters) -> str:
     return str(sorted(parameters.items(), key=str))
-
-
-@pytest.mark.parametrize("name", COUNTS)
-@pytest.mark.parametrize("task", TASKS)
-def test_paper_grids_have_the_papers_sizes_and_the_quick_ones(name: str, task: Task) -> None:
-    baseline = baselines()[name]
-    if baseline.supports(task):
-        return
-    paper = configurations(baseline, "paper", task)
-    quick = configurations(baseline, "quick", task)
-    assert len(paper) == COUNTS[name]
-    assert 0 < len(quick) <= 20
-    assert all(point in paper for point in quick)
 
 
 @pytest.mark.parametrize(
@@ -71,35 +48,41 @@ def test_sizes_of_the_papers_tables(rows: int, size: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "task", "models", "fits"),
+    ("name", "task", "size", "models", "fits"),
     [
-        ("random_forest", "binary", 16, 4),
-        ("random_forest", "regression", 24, 6),
-        ("gradient_boosting", "binary", 48, 12),
-        ("xgboost", "binary", 48, 12),
-        ("lightgbm", "regression", 48, 12),
-        ("catboost", "multiclass", 48, 12),
-        ("knn", "regression", 40, 2),
-        ("mlp", "binary", 3_780, 3_780),
-        ("tabnet", "regression", 48, 48),
-        ("deep_kernel_learning", "regression", 16, 16),
+        ("random_forest", "binary", 24, 16, 4),
+        ("random_forest", "regression", 24, 24, 6),
+        ("gradient_boosting", "binary", 48, 48, 12),
+        ("xgboost", "binary", 48, 48, 12),
+        ("lightgbm", "regression", 48, 48, 12),
+        ("catboost", "multiclass", 48, 48, 12),
+        ("knn", "regression", 480, 40, 2),
+        ("mlp", "binary", 11_340, 3_780, 3_780),
+        ("tabnet", "regression", 48, 48, 48),
+        ("deep_kernel_learning", "regression", 16, 16, 16),
     ],
 )
-def test_numbers_of_models_and_fits(name: str, task: Task, models: int, fits: int) -> None:
+def test_numbers_of_configurations_models_and_fits(
+    name: str, task: Task, size: int, models: int, fits: int
+) -> None:
     baseline = baselines()[name]
     table = make_table(task)
     data = training_data(table, first_split(table), codes=baseline.embeds_categories)
     data = replace(data, features=np.zeros((60, 8)))
+    paper = configurations(baseline, "paper", task)
     different_models = set()
     different_fits = set()
-    for point in configurations(baseline, "paper", task):
+    for point in paper:
         parameters = {**baseline.defaults, **point}
         effective = dict(baseline.effective_parameters(parameters, data))
         different_models.add(text(effective))
         for name in baseline.shared_parameters(parameters):
             del effective[name]
         different_fits.add(text(effective))
-    assert (len(different_models), len(different_fits)) == (models, fits)
+    assert (len(paper), len(different_models), len(different_fits)) == (size, models, fits)
+    quick = configurations(baseline, "quick", task)
+    assert 0 < len(quick) <= 20
+    assert all(point in paper for point in quick)
 
 
 @pytest.mark.parametrize(
@@ -109,33 +92,27 @@ def test_numbers_of_models_and_fits(name: str, task: Task, models: int, fits: in
         ({"grid": {"p": 1}}, "knn.grid"),
         ({"budget": 0}, "knn.budget"),
         ({"minutes": 5}, "minutes"),
-    ],
-)
-def test_wrong_settings_are_refused(changes: dict[str, Any], key: str) -> None:
-    with pytest.raises(UserError, match=key):
-        validated(BaselineSettings, changes, "knn")
-
-
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [
         ({"grid": {}}, "knn.grid: "),
         ({"grid": {"neighbors": [1]}}, "knn.grid.neighbors"),
         ({"grid": {"p": []}}, "knn.grid.p"),
+        ({"grid": {"p": ["1e-3"]}}, "knn.grid.p"),
         ({"fixed": {"p": 1}}, "knn.fixed.p"),
+        ({"grid": {"weights": ["distanc"]}}, "knn.weights"),
+        ({"grid": {"p": [math.inf]}}, "knn.p"),
+        ({"grid": {"p": [0]}}, "knn.p"),
+        ({"grid": {"n_neighbors": [0]}}, "knn.n_neighbors"),
     ],
 )
-def test_a_grid_must_fit_the_baseline(changes: dict[str, Any], key: str) -> None:
+def test_wrong_settings_are_refused(changes: dict[str, Any], key: str) -> None:
+    baseline = baselines()["knn"]
     with pytest.raises(UserError, match=key):
-        next(baselines()["knn"].configurations(BaselineSettings(**changes), "binary", 10))
+        settings = validated(BaselineSettings, changes, "knn")
+        for point in baseline.configurations(settings, "binary", 10):
+            baseline.check(point)
 
 
-def test_all_sizes_allow_the_parameters_of_small_tables() -> None:
-    grid = {"algorithm": ["brute"], "n_neighbors": [1]}
-    assert configurations(baselines()["knn"], grid, "binary", 1_000_000)
-
-
-def test_configurations_come_in_the_order_of_scikit_learn() -> None:
-    points = configurations(baselines()["knn"], {"p": [1, 2], "n_neighbors": [1, 2]}, "binary")
+def test_grids_of_any_size_are_in_the_order_of_scikit_learn() -> None:
+    grid = {"p": [1, 2], "n_neighbors": [1, 2], "algorithm": ["brute"]}
+    points = configurations(baselines()["knn"], grid, "binary", 1_000_000)
     values = [(point["n_neighbors"], point["p"]) for point in points]
     assert values == list(itertools.product([1, 2], [1, 2]))

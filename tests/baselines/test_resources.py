@@ -31,7 +31,6 @@ for _name, _baseline in baselines().items():
             CASES.append((_name, _task))
 TAKES_MISSING = [name for name in NAMES if baselines()[name].takes_missing]
 TAKES_CATEGORIES = [name for name in NAMES if baselines()[name].takes_categories]
-ACCELERATED = [name for name in NAMES if baselines()[name].accelerated]
 NETWORKS = ("anp", "modern_nca", "realmlp", "tabm", "tabr")
 SUMS_DEPEND_ON_THREADS = (
     *("mlp", "tabnet", "deep_kernel_learning", "gaussian_process", "npt_solved"),
@@ -39,31 +38,28 @@ SUMS_DEPEND_ON_THREADS = (
 )
 ROUNDING = 1e-3  # change of a prediction that another order of sums may cause
 ROUNDING_OF = {"modern_nca": 0.01, "gaussian_process": 1e-6, "npt_solved": 1e-4}
+WITH_POOLS = ("knn", "lightgbm", "mlp", "random_forest", "tabnet", "xgboost")
 MEASURE_THREADS = """
-import os, threading, time
-from tests.baselines.test_resources import NAMES, predictions
+import os, threading
+from tests.baselines.test_resources import WITH_POOLS, predictions
 
-def threads():
+def count():
     return len(os.listdir("/proc/self/task"))
 
-largest, done = 0, False
 def watch():
-    global largest
-    while not done:
-        largest = max(largest, threads())
-        time.sleep(0.002)
+    while not done.wait(0.002):
+        counts.append(count())
 
-for name in ("anp", "catboost"):  # torch and CatBoost start threads of their own, once
-    predictions(name, "regression")
-for name in NAMES:
-    largest = before = threads()
-    done = False
+predictions("anp", "regression")  # torch starts threads of its own, once
+for name in WITH_POOLS:
+    counts = [count()]
+    done = threading.Event()
     watcher = threading.Thread(target=watch)
     watcher.start()
     predictions(name, "regression")
-    done = True
+    done.set()
     watcher.join()
-    print(name, largest - before - 1)
+    print(max(counts) - counts[0] - 1)
 """
 
 
@@ -103,10 +99,9 @@ def test_a_fit_starts_no_more_threads_than_allowed() -> None:
     environment = {key: value for key, value in os.environ.items() if key not in limits}
     command = [sys.executable, "-c", MEASURE_THREADS]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    for line in done.stdout.splitlines():
-        name, started = line.split()
-        allowed = 1 if name == "catboost" else 0  # it computes on a thread while the caller waits
-        assert int(started) <= allowed, name
+    started = [int(count) for count in done.stdout.split()]
+    assert len(started) == len(WITH_POOLS)
+    assert max(started) <= 0
 
 
 def test_thread_pools_of_libraries_are_limited() -> None:
@@ -167,19 +162,11 @@ def test_native_inputs_are_refused_where_they_cannot_be_taken(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_gpu_is_used_if_stated_and_taken(name: str) -> None:
-    accelerated = name in ACCELERATED
-    for device, used in (("auto", "cpu"), ("cuda", "cuda" if accelerated else "cpu")):
-        learner = TunedBaseline(baselines()[name], BaselineSettings(), Resources(device=device))
-        assert learner.device == used
-
-
-@pytest.mark.parametrize("name", ACCELERATED)
-def test_a_gpu_fits_or_is_refused(name: str) -> None:
+def test_a_gpu_fits_or_is_refused_where_it_can_be_used(name: str) -> None:
     import torch
 
     resources = Resources(device="cuda")
-    if not torch.cuda.is_available():
+    if baselines()[name].accelerated and not torch.cuda.is_available():
         with pytest.raises(UserError, match="device: cuda"):
             predictions(name, "regression", resources)
     elif name != "xgboost" or importlib.import_module("xgboost").build_info()["USE_CUDA"]:

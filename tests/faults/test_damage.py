@@ -1,4 +1,4 @@
-"""Kills, full disks and truncated files end in one line, or in the results of an undisturbed run.
+"""Full disks and truncated files end in one line, or in the results of an undisturbed run.
 
 They take minutes: `make test-faults` runs them.
 """
@@ -6,22 +6,18 @@ They take minutes: `make test-faults` runs them.
 from __future__ import annotations
 
 import os
-import random
 import shutil
-import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import begin, run, short_config, shown
+from tests.smoke.running import run, short_config, shown
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NPT_TEST_FAULTS") != "1", reason="runs with NPT_TEST_FAULTS=1"
 )
-KILLS = 20
 DISK_SIZES = ["100k", "300k", "500k", "800k", "1200k", "1800k", "2600k", "100m"]
 TRUNCATED = [
     "results/data/synthetic.arrow",
@@ -42,19 +38,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def output(result: subprocess.CompletedProcess[str]) -> str:
     return result.stdout + result.stderr
-
-
-def test_killed_run_resumes_to_the_same_tables(finished: Path, tmp_path: Path) -> None:
-    draws = random.Random(0)
-    config = short_config(tmp_path)
-    for _ in range(KILLS):
-        process = begin(tmp_path, config)
-        time.sleep(draws.uniform(0.5, 7))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    result = run(tmp_path, config=config)
-    assert result.returncode == 0, output(result)
-    assert shown(tmp_path) == shown(finished)
 
 
 @pytest.fixture

@@ -7,27 +7,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from npt.provenance import ROOT
 from performance.reproduction.cells import Cell, published_cells
 from performance.reproduction.page import PATH, agreement, cell_text, counts, page, source_marks
 from performance.reproduction.values import (
     PLANNED,
     REDUCED,
-    REGENERATED,
     UNPLANNED,
     Reproduced,
     models_of,
     reproduced,
-    reproduced_cells,
     rows_by_model,
 )
 from tests.rows import row, study_frame
 from workflow.report.published import published
 
 COUNTED = (2, 6, 7)  # tables whose published.json has numbers instead of texts
-SEARCHED: dict[str, Any] = {"grid": 480, "configurations": 480}  # of k-NN
 
 
 def cell_of(table: int, title: str, column: str) -> Cell:
@@ -51,10 +46,6 @@ def result(cell: Cell, title: str, *rows: Any) -> Reproduced:
         if key in by_model:
             measured.append(replace(model, rows=by_model[key]))
     return reproduced(cell, full_size, measured)
-
-
-def text_of(result: Reproduced) -> str:
-    return cell_text(result, source_marks([result]))
 
 
 def npt_rows(dataset: str, values: list[float], **changes: Any) -> list[Any]:
@@ -97,23 +88,6 @@ def test_every_printed_number_is_a_cell() -> None:
     assert len({(cell.table, cell.row, cell.column) for cell in published_cells()}) == 416
 
 
-@pytest.mark.parametrize(
-    ("place", "source", "mean", "folds", "state"),
-    [
-        ((8, "CatBoost", "Breast Cancer"), "baselines.yaml: main", 95.79, 10, REGENERATED),
-        ((3, "1-NN", "Add one"), "lookup_cpu.yaml: lookup", 6.12, 1, REGENERATED),
-        ((2, "Yacht", "Change"), "paper_tenth.yaml: corruption", -30.07, 3, REDUCED),
-    ],
-)
-def test_values_of_committed_rows(
-    place: tuple[int, str, str], source: str, mean: float, folds: int, state: str
-) -> None:
-    (reproduced,) = [cell for cell in reproduced_cells() if cell.cell == cell_of(*place)]
-    (value,) = [value for value in reproduced.values if value.model.source == source]
-    assert value.mean == pytest.approx(mean, abs=0.05)
-    assert (len(value.model.rows), value.state) == (folds, state)
-
-
 def test_cell_without_a_plan_is_not_planned() -> None:
     models = [*models_of("ablations"), *models_of("lookup")]
     for cell in (
@@ -131,13 +105,6 @@ def test_mean_ranks_take_all_methods_on_all_datasets() -> None:
     assert reproduced(cell, models_of("baselines"), []).state == UNPLANNED
 
 
-@pytest.mark.parametrize(("method", "state"), [("1-NN", REGENERATED), ("NPT", PLANNED)])
-def test_neighbours_do_not_depend_on_the_size_of_npt(method: str, state: str) -> None:
-    facts = {"lookup": "original", "rmse": 0.5, "nearest_rmse": 0.27}
-    rows = row("npt", 0, "protein", variant="lookup", **facts)
-    assert result(cell_of(3, method, "Original"), "lookup_cpu.yaml: lookup", rows).state == state
-
-
 def test_smaller_training_on_some_folds_is_reduced() -> None:
     rows = npt_rows("yacht", [1.0, 1.2, 1.4])
     reduced = result(cell_of(11, "NPT", "Yacht"), "paper_tenth.yaml: yacht", *rows)
@@ -147,7 +114,9 @@ def test_smaller_training_on_some_folds_is_reduced() -> None:
     assert "`updates`: 1,000 instead of 10,000" in value.reductions
     assert "configurations: 1 of 8" in value.reductions
     # The error is 0.2 / √3; the paper prints 1.27 ± 0.15.
-    assert text_of(reduced).startswith("◐ 1.27 ± 0.15<br>◐ 1.20 ± 0.12 (−0.4)")
+    assert cell_text(reduced, source_marks([reduced])).startswith(
+        "◐ 1.27 ± 0.15<br>◐ 1.20 ± 0.12 (−0.4)"
+    )
 
 
 def test_failed_fold_or_another_setting_gives_no_value() -> None:
@@ -159,36 +128,17 @@ def test_failed_fold_or_another_setting_gives_no_value() -> None:
     assert result(cell, "ablations.yaml: table_4", *rows).state == PLANNED
 
 
-def test_full_grid_on_all_folds_is_regenerated() -> None:
-    rows = [
-        row("knn", fold, "yacht_legacy", test_rmse=12.0 + fold % 2, **SEARCHED)
-        for fold in range(10)
-    ]
-    cell = cell_of(11, "k-NN", "Yacht")
-    assert result(cell, "baselines.yaml: legacy", *rows).state == REGENERATED
-    assert result(cell, "baselines.yaml: legacy", *rows[:9]).values[0].reductions == [
-        "folds: 9 of 10"
-    ]
-
-
 def test_printed_deviations_become_standard_errors() -> None:
-    rows = [row("knn", n, "yacht", test_mse=100.0 * (1 + n), **SEARCHED) for n in range(2)]
+    searched = {"grid": 480, "configurations": 480}
+    rows = [row("knn", n, "yacht", test_mse=100.0 * (1 + n), **searched) for n in range(2)]
     cell = cell_of(12, "k-NN", "Yacht")
     assert cell.content["printed"] == "149±52.6"
     # Deviation 70.7, so an error of 50; the paper's is 52.6 / √10 = 16.6: 1.0 / 52.7.
-    text = text_of(result(cell, "baselines.yaml: main", *rows))
-    assert text.startswith("◐ 149 ± 16.6<br>◐ 150.0 ± 50.0 (0.0)")
+    reduced = result(cell, "baselines.yaml: main", *rows)
+    assert cell_text(reduced, source_marks([reduced])).startswith(
+        "◐ 149 ± 16.6<br>◐ 150.0 ± 50.0 (0.0)"
+    )
     assert cell_of(4, "base, five folds", "Protein").printed == "3.40±0.02"
-
-
-def test_corruption_of_all_cells_states_the_other_label_mask() -> None:
-    facts = {"variant": "target_mask_0.5", "clean_rmse": 1.0, "corrupted_rmse": 1.5}
-    rows = [row("npt", fold, "yacht", **facts) for fold in range(2)]
-    cell = cell_of(2, "Yacht", "Change")
-    (value,) = result(cell, "paper_tenth.yaml: corruption", *rows).values
-    assert value.mean == pytest.approx(-50)
-    assert "`target_mask`: 0.5 instead of 0.1" in value.reductions
-    assert result(cell, "paper_tenth.yaml: labels_or_features", *rows).state == PLANNED
 
 
 def test_configurations_are_ranked_from_zero() -> None:

@@ -84,12 +84,3 @@ def test_custom_dataset_is_in_every_study_and_its_changes_are_noticed(tmp_path: 
     planned = run(tmp_path, "--dry-run", config=config)
     for rule in ("prepare", "train", "fit", "probe", "report"):
         assert re.search(rf"^{rule} +\d", planned.stdout + planned.stderr, re.MULTILINE), rule
-
-
-def test_error_in_a_custom_dataset_is_one_line(tmp_path: Path) -> None:
-    config = write_config(tmp_path)
-    houses().assign(price=1).to_csv(tmp_path / "houses.csv", index=False)
-    done = run(tmp_path, config=config)
-    assert done.returncode != 0
-    assert "error: houses.csv: target" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -36,18 +36,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def missing_links(page: Path) -> list[str]:
-    """Links of a page to files that do not exist."""
-    links = re.findall(r'href="([^"#]+)"', page.read_text())
-    local = [link for link in links if not link.startswith(("data:", "https://arxiv.org/"))]
-    return [link for link in local if not (page.parent / link).exists()]
-
-
-def of_short_studies(contents: dict[str, bytes]) -> dict[str, bytes]:
-    """The files of the studies of the short configuration."""
-    return {name: content for name, content in contents.items() if name.split("/")[0] in SHORT}
-
-
 def test_report_shows_every_study(finished: Path) -> None:
     page = finished / "results/report/index.html"
     text = html.unescape(page.read_text())
@@ -59,7 +47,9 @@ def test_report_shows_every_study(finished: Path) -> None:
         assert title in text
     remote = re.findall(r'(?:src|href)="((?:https?:)?//[^"]*)"', text)
     assert set(remote) <= {PAPER}
-    assert missing_links(page) == []
+    for link in re.findall(r'href="([^"#]+)"', text):
+        if not link.startswith(("data:", PAPER)):
+            assert (page.parent / link).exists(), link
 
 
 def test_tables_and_figures_have_all_formats(finished: Path) -> None:
@@ -162,7 +152,10 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     lines = mended.stdout.splitlines()
     assert any("depend on other rows?" in line for line in lines[-6:])
     assert lines[-1] == f"report: {(folder / 'results/report/index.html').as_uri()}"
-    assert shown(folder) == of_short_studies(shown(finished))
+    rebuilt = shown(folder)
+    for name, content in shown(finished).items():
+        if name.startswith(SHORT):
+            assert rebuilt[name] == content, name
 
 
 def test_step_without_a_plan_is_one_line(tmp_path: Path) -> None:

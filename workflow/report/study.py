@@ -83,7 +83,7 @@ def reported_studies(
     """
     reported = []
     for name, rows in studies.items():
-        kind = kinds()[study_kinds[name]]
+        kind = kinds()[blocks[name].kind]
         tables = {table: kind.view.table(table, rows, scoring) for table in kind.view.tables}
         figures = tuple(kind.view.shown_figures(rows, scoring))
         reported.append(ReportedStudy(name, kind, rows, tables, figures))

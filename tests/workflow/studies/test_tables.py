@@ -19,6 +19,7 @@ from tests.workflow.studies.frames import (
     dose_study,
     lookup_study,
 )
+from workflow.config.models import StudyConfig
 from workflow.report.sections import Section, Table
 from workflow.report.study import reported_studies
 from workflow.studies import kinds
@@ -58,7 +59,7 @@ def test_a_study_without_results_is_shown(name: str) -> None:
     assert any(NO_MODEL in note for note in section.notes)
     for figure in kind.view.figures:
         kind.view.figure(figure, study, SCORING)
-    (reported,) = reported_studies({name: study}, {name: name}, SCORING)
+    (reported,) = reported_studies({name: study}, {name: StudyConfig(kind=name)}, SCORING)
     assert reported.answer == ""
 
 
