@@ -85,7 +85,7 @@ def _check_study(study: Study, config: Config) -> None:
             reason = f"{dataset} is {task}; {kind.name} needs {kind.only_task}"
             raise UserError(f"{study.key}.datasets: {reason}")
     for method in study.methods:
-        _check_method(study, config, method)
+        _check_method(study, method)
     for name in study.external_results:
         if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
             allowed = "none with a probe" if kind.probes else "csv files that exist"
@@ -105,23 +105,14 @@ def _check_variants(study: Study) -> None:
             raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
 
 
-def _check_method(study: Study, config: Config, name: str) -> None:
-    """A method must support some dataset of the study, and its probe."""
+def _check_method(study: Study, name: str) -> None:
+    """A method must be installed, and suit the probe of the study."""
     key = f"{study.key}.methods"
     method = methods()[name]
     try:
         method.require_libraries()
     except UserError as error:
         raise UserError(f"{key}: {error}") from None
-    reasons: list[str] = []
-    for dataset in study.datasets:
-        declared = config.all_datasets[dataset]
-        reason = method.refusal(declared.expected_task, realisations=declared.realisations)
-        if reason is not None:
-            reasons.append(reason)
-    if len(reasons) == len(study.datasets):
-        names = ", ".join(study.datasets)
-        raise UserError(f"{key}: {name} supports none of {names}: {reasons[0]}")
     kind = study.declaration
     if not kind.accepts(method):
         able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
