@@ -81,9 +81,7 @@ def run() -> None:
     benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
     chosen = list(dict.fromkeys(options.methods or ()))
     benchmark.run([chosen] if chosen else STAGES, options.minutes)
-    for line in answers(benchmark):
-        print(line)
-    for line in explained(custom.table, folds[0]):
+    for line in (*answers(benchmark), *explained(custom.table, folds[0])):
         print(line)
     print(f"report: {(benchmark.output / paths.REPORT).resolve().as_uri()}")
     print(f"configuration: {benchmark.config}")
@@ -127,12 +125,8 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
         return as_task(options.task)
     try:
         dataset, custom = as_task("regression")
-    except UserError as of_numbers:
-        try:
-            return as_task("classification")
-        except UserError as error:
-            both = str(error) if str(error) == str(of_numbers) else f"{of_numbers}; or: {error}"
-            raise UserError(both) from None
+    except UserError:
+        return as_task("classification")
     values = np.unique(custom.table.truth)
     if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
         return as_task("classification")

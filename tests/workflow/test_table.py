@@ -40,8 +40,11 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     copy = folder / "source"
-    ignored = shutil.ignore_patterns(".*", "results", "build", "*.egg-info", "tests")
-    shutil.copytree(ROOT, copy, ignore=ignored)
+    copy.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("npt", "baselines", "workflow", "performance"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run([*build, "--wheel-dir", str(folder), str(copy)], check=True)
     (wheel,) = folder.glob("*.whl")
     shutil.unpack_archive(wheel, folder / "package", "zip")

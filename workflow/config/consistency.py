@@ -11,7 +11,6 @@ from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
-from workflow.config.method_settings import require_settings
 from workflow.config.models import Config
 from workflow.config.study import Study, studies_of
 
@@ -25,7 +24,6 @@ def check(config: Config) -> None:
     _check_custom_datasets(config)
     _check_datasets(config)
     _check_metrics(config)
-    _check_settings(config)
     studies = list(studies_of(config).values())
     for study in studies:
         _check_study(study, config)
@@ -63,23 +61,6 @@ def _check_metrics(config: Config) -> None:
             raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
 
 
-def _check_settings(config: Config) -> None:
-    """Names of all settings, those of methods that no study runs, too."""
-    for method, changes in config.settings.items():
-        require_settings(method, changes, f"settings.{method}")
-    for dataset, by_method in config.overrides.items():
-        for method, changes in by_method.items():
-            require_settings(method, changes, f"overrides.{dataset}.{method}")
-    for dataset, variants_by_method in config.configurations.items():
-        for method, variants in variants_by_method.items():
-            for name, changes in variants.items():
-                require_settings(method, changes, f"configurations.{dataset}.{method}.{name}")
-    for study, block in config.studies.items():
-        for method, variants in block.variants.items():
-            for name, changes in variants.items():
-                require_settings(method, changes, f"studies.{study}.variants.{method}.{name}")
-
-
 def _check_study(study: Study, config: Config) -> None:
     kind = study.declaration
     block = config.studies[study.name]
@@ -104,7 +85,7 @@ def _check_study(study: Study, config: Config) -> None:
             reason = f"{dataset} is {task}; {kind.name} needs {kind.only_task}"
             raise UserError(f"{study.key}.datasets: {reason}")
     for method in study.methods:
-        _check_method(study, config, method)
+        _check_method(study, method)
     for name in study.external_results:
         if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
             allowed = "none with a probe" if kind.probes else "csv files that exist"
@@ -124,23 +105,14 @@ def _check_variants(study: Study) -> None:
             raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
 
 
-def _check_method(study: Study, config: Config, name: str) -> None:
-    """A method must support some dataset of the study, and its probe."""
+def _check_method(study: Study, name: str) -> None:
+    """A method must be installed, and suit the probe of the study."""
     key = f"{study.key}.methods"
     method = methods()[name]
     try:
         method.require_libraries()
     except UserError as error:
         raise UserError(f"{key}: {error}") from None
-    reasons: list[str] = []
-    for dataset in study.datasets:
-        declared = config.all_datasets[dataset]
-        reason = method.refusal(declared.expected_task, realisations=declared.realisations)
-        if reason is not None:
-            reasons.append(reason)
-    if len(reasons) == len(study.datasets):
-        names = ", ".join(study.datasets)
-        raise UserError(f"{key}: {name} supports none of {names}: {reasons[0]}")
     kind = study.declaration
     if not kind.accepts(method):
         able = ", ".join(other.name for other in methods().values() if kind.accepts(other))

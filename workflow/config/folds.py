@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-NUMBER = re.compile(r"[0-9]{1,4}")
+RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")
 
 
 def parse_folds(value: Any) -> tuple[int, ...]:
@@ -19,25 +19,16 @@ def parse_folds(value: Any) -> tuple[int, ...]:
     parts = value if isinstance(value, list | tuple) else str(value).split(",")
     numbers: set[int] = set()
     for part in parts:
-        text = str(part).strip()
-        numbers.update(_parse_range(text, value))
+        match = RANGE.fullmatch(str(part).strip())
+        block = range(int(match[1]), int(match[2] or match[1]) + 1) if match else None
+        if not block:
+            raise ValueError(
+                f"{value!r} is not a number up to 9999, a range such as 0-2, or a list of numbers"
+            )
+        numbers.update(block)
     if not numbers:
         raise ValueError(f"{value!r} is empty")
     return tuple(sorted(numbers))
-
-
-def _parse_range(text: str, value: Any) -> range:
-    first, dash, last = text.partition("-")
-    if not dash:
-        last = first
-    if not (NUMBER.fullmatch(first) and NUMBER.fullmatch(last)):
-        raise ValueError(
-            f"{value!r} is not a number up to 9999, a range such as 0-2, or a list of numbers"
-        )
-    numbers = range(int(first), int(last) + 1)
-    if not numbers:
-        raise ValueError(f"{value!r}: {text} ends before it begins")
-    return numbers
 
 
 def format_folds(folds: Iterable[int]) -> str:
@@ -48,10 +39,7 @@ def format_folds(folds: Iterable[int]) -> str:
             ranges[-1].append(fold)
         else:
             ranges.append([fold])
-    return "_".join(_format_range(block) for block in ranges)
-
-
-def _format_range(block: list[int]) -> str:
-    if len(block) == 1:
-        return str(block[0])
-    return f"{block[0]}-{block[-1]}"
+    names = []
+    for block in ranges:
+        names.append(f"{block[0]}-{block[-1]}" if len(block) > 1 else str(block[0]))
+    return "_".join(names)

@@ -41,6 +41,11 @@ def text(content: object) -> Cell:
     return Cell(str(content))
 
 
+def _numeric(value: float, content: str) -> Cell:
+    """A number as it is written, or a dash."""
+    return MISSING if math.isnan(value) else Cell(content, value)
+
+
 def number(
     value: float,
     digits: int,
@@ -49,43 +54,32 @@ def number(
     sign: bool = False,
 ) -> Cell:
     """A number with its standard error, if it has one."""
-    if math.isnan(value):
-        return MISSING
-    shown = formatted(value, digits, sign=sign)
+    content = formatted(value, digits, sign=sign)
     if not math.isnan(error):
-        shown = f"{shown} ± {error:.{digits}f}"
-    return Cell(shown, value)
+        content = f"{content} ± {error:.{digits}f}"
+    return _numeric(value, content)
 
 
 def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
     """A fraction in percent."""
-    if math.isnan(fraction):
-        return MISSING
-    shown = formatted(100 * fraction, digits, sign=sign)
-    return Cell(f"{shown} %", 100 * fraction)
+    return _numeric(100 * fraction, f"{formatted(100 * fraction, digits, sign=sign)} %")
 
 
 def scientific(value: float, digits: int) -> Cell:
     """A number of any size with some significant digits."""
-    if math.isnan(value):
-        return MISSING
-    shown = f"{value:.{digits}g}" if abs(value) < 1000 else f"{value:.{digits - 1}e}"
-    return Cell(shown, value)
+    large = f"{value:.{digits - 1}e}"
+    return _numeric(value, f"{value:.{digits}g}" if abs(value) < 1000 else large)
 
 
 def count(value: float) -> Cell:
     """A whole number with thousands separators."""
-    if math.isnan(value):
-        return MISSING
-    return Cell(f"{value:,.0f}", value)
+    return _numeric(value, f"{value:,.0f}")
 
 
 def p_value(value: float) -> Cell:
     """A p-value with three decimals, or scientific below a thousandth."""
-    if math.isnan(value):
-        return MISSING
-    shown = f"{value:.3f}" if value >= 0.001 else f"{value:.1e}".replace("-", "−")
-    return Cell(shown, value)
+    small = f"{value:.1e}".replace("-", "−")
+    return _numeric(value, f"{value:.3f}" if value >= 0.001 else small)
 
 
 def times(factor: float) -> str:
@@ -104,7 +98,7 @@ def significant(value: float) -> str:
 
 def seconds(value: float) -> Cell:
     """Seconds with two significant digits."""
-    return MISSING if math.isnan(value) else Cell(significant(value), value)
+    return _numeric(value, significant(value))
 
 
 def emphasised(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ NPTS = ("npt_compact", "npt", "npt_solved")
 EXACT = "npt"
 CONFIGS = Path(__file__).parents[1] / "configs"
 PAPER_CONFIGS = (CONFIGS / "paper.yaml", CONFIGS / "images.yaml")
-_UPDATES: dict[tuple[str, str], str] = {}
+_UPDATES: ContextVar[Mapping[str, str]] = ContextVar("updates")  # parts of titles by variant
 TASK_TITLES: dict[Task, str] = {
     "binary": "Binary classification",
     "multiclass": "Multi-class classification",
@@ -38,7 +39,8 @@ def method_title(method: str, variant: str) -> str:
     """
     declared = methods().get(method)
     title = declared.title if declared else method
-    title += _UPDATES.get((method, variant), "")
+    if method == EXACT:
+        title += _UPDATES.get({}).get(variant, "")
     return title if variant == "base" else f"{title} ({variant})"
 
 
@@ -48,8 +50,7 @@ def titles_of(study: pd.DataFrame) -> Iterator[None]:
 
     Of several numbers, the title of a variant has the range. Rows of earlier versions have none.
     """
-    before = dict(_UPDATES)
-    _UPDATES.clear()
+    parts: dict[str, str] = {}
     if "updates" in study:
         rows = study[study["method"] == EXACT].dropna(subset=["updates"])
         for variant, part in rows.groupby("variant"):
@@ -57,12 +58,12 @@ def titles_of(study: pd.DataFrame) -> Iterator[None]:
             if (updates < part["dataset"].map(_paper_updates)).any():
                 counts = sorted({updates.min(), updates.max()})
                 listing = " to ".join(f"{count:,}" for count in counts)
-                _UPDATES[EXACT, str(variant)] = f", {listing} updates"
+                parts[str(variant)] = f", {listing} updates"
+    token = _UPDATES.set(parts)
     try:
         yield
     finally:
-        _UPDATES.clear()
-        _UPDATES.update(before)
+        _UPDATES.reset(token)
 
 
 @cache

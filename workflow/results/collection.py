@@ -13,11 +13,10 @@ from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.results.external import external_rows
-from workflow.results.predictions import read_predictions
+from workflow.results.predictions import fold_scores, read_predictions
 from workflow.results.requirements import planned_data, planned_probe, require
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows, remedy
-from workflow.results.scores import fold_scores
 
 
 def collect(study: Study, plan: Plan) -> list[Row]:

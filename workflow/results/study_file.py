@@ -33,7 +33,7 @@ def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
 
 def study_frame(rows: Sequence[Row], study: str) -> pd.DataFrame:
     """Rows with the columns that some row has; those of `Row` first. Nested values are JSON."""
-    columns = set().union(*(row.values() for row in rows))
+    columns = set[str]().union(*(row.values() for row in rows))
     frame = pd.DataFrame([row.model_dump() for row in rows], dtype=object)
     frame = frame[[name for name in frame if name in columns]]
     frame = frame.map(

@@ -12,8 +12,6 @@ import pandas as pd
 from npt.atomic import replacing
 from npt.interface import Trial
 
-FACTS = ("validation_loss", "reason", "fit", "seconds")  # attributes of a trial that are columns
-
 
 def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
     """Write one line per configuration, in the grid's order.
@@ -27,10 +25,8 @@ def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
     lines: list[dict[str, Any]] = []
     for fold, fold_trials in trials.items():
         for trial in fold_trials:
-            facts = {name: getattr(trial, name) for name in FACTS}
-            lines.append({"fold": fold, **facts, **trial.parameters})
-    columns = None if lines else ["fold", *FACTS]
-    frame = pd.DataFrame(lines, columns=columns)
+            lines.append({"fold": fold, **vars(trial), **trial.parameters})
+    frame = pd.DataFrame(lines).drop(columns="parameters", errors="ignore")
     for name, values in frame.items():
         if values.dtype == object and not values.map(lambda value: isinstance(value, str)).all():
             frame[name] = values.map(json.dumps, na_action="ignore")

@@ -22,8 +22,6 @@ from workflow.results.trials import write_trials
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, run_parser
 
-MINUTES = 10.0
-
 
 def main() -> None:
     """Command line of the step."""
@@ -31,7 +29,7 @@ def main() -> None:
     options.add_argument(
         "--checkpoint-minutes",
         type=float,
-        default=MINUTES,
+        default=10.0,
         help="minutes between two checkpoints of a training or a search",
     )
     arguments = options.parse_args()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import workflow.config.consistency as checks
-from baselines import methods
 from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA
 from workflow.config.folds import parse_folds
@@ -119,10 +116,8 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(custom_datasets={"mine": {**MINE, "path": "a\0b"}}), "custom_datasets.mine.path"),
         (raw(folds="0-2,5-3"), "folds"),
         (raw(seeds="1" * 5000), "seeds"),
-        (raw(preset="a\0b"), "preset"),
         (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
         (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
-        (raw(settings={"mlp": {"gird": "quick"}}), "settings.mlp: 'gird'"),  # no study runs it
         (boosted(grid={"learning_rate": ["high"]}), "settings.xgboost.grid.learning_rate: 'high'"),
         (boosted(grid={"n_estimators": [0]}), "settings.xgboost.n_estimators: 0"),
         (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.gamma"),
@@ -175,6 +170,8 @@ def test_error_names_the_last_layer_with_the_setting() -> None:
     longer = {"yacht": {"npt": {"updates": 3}}}
     assert error_of(raw(settings=wide, overrides=longer)).startswith("settings.npt.width")
     assert error_of(raw(overrides={"yacht": wide})).startswith("overrides.yacht.npt.width")
+    misspelt = {"npt": {"widht": 8}}
+    assert error_of(raw(settings=misspelt, overrides=longer)).startswith("settings.npt: ")
     settings = {"npt": {"updates": "many"}}
     assert Plan.of(read(raw(settings=settings, overrides=longer))).runs
 
@@ -184,17 +181,6 @@ def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
     assert read(raw(custom_datasets={"mine": mine})) == read(raw(custom_datasets={"mine": MINE}))
     untargeted = raw(custom_datasets={"mine": {**MINE, "target": None}})
     assert error_of(untargeted) == "custom_datasets.mine.target: missing"
-
-
-def test_method_must_support_some_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
-    def binary_only(task: str) -> str | None:
-        return None if task == "binary" else f"no {task}"
-
-    picky = replace(methods()["knn"], supports=binary_only)
-    monkeypatch.setattr(checks, "methods", lambda: {**methods(), "knn": picky})
-    assert error_of(raw()).startswith("studies.main.methods: knn")
-    config = read(raw(datasets=["yacht", "breast_cancer"]))
-    assert studies_of(config)["main"].methods == ("npt", "knn")
 
 
 @pytest.mark.parametrize(

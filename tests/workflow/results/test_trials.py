@@ -30,6 +30,4 @@ def test_trials_keep_hyper_parameters_and_reasons(tmp_path: Path) -> None:
 
 
 def test_search_without_trials_gives_an_empty_table(tmp_path: Path) -> None:
-    frame = written(tmp_path, {0: []})
-    assert frame.empty
-    assert {"fold", "validation_loss", "reason"} <= set(frame.columns)
+    assert written(tmp_path, {0: []}).empty

@@ -112,14 +112,11 @@ def test_signals_reach_the_fork(server: Server) -> None:
     assert Path(paths.run_checkpoint(NPT)).exists()
 
 
-def test_a_fork_dies_with_the_process_that_asked(server: Server) -> None:
+def test_a_fork_and_the_process_that_asked_die_together(server: Server) -> None:
     process, training = begin_training(server)
     process.kill()
     process.communicate()
     wait_until(lambda: state_of(training) == "gone")
-
-
-def test_a_killed_fork_kills_the_process_that_asked(server: Server) -> None:
     process, training = begin_training(server)
     os.kill(training, signal.SIGKILL)
     code, _ = finish(process)

@@ -9,8 +9,12 @@ from npt.errors import UserError
 from npt.interface import Prediction
 from npt.table import Part
 from tests.rows import prepared
-from workflow.results.predictions import fold_arrays, read_predictions, write_predictions
-from workflow.results.scores import fold_scores
+from workflow.results.predictions import (
+    fold_arrays,
+    fold_scores,
+    read_predictions,
+    write_predictions,
+)
 
 YACHT = prepared("yacht")  # targets 0, 1, 2, 1; row 2 validates, row 3 tests
 PREDICTED: dict[Part, Prediction] = {
