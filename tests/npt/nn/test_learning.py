@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining, build_model
 from npt.table import Split
-from tests.conftest import make_table
+from tests.conftest import SMALL_NPT, first_split, make_table
 
 LEARNING = NPTSettings(
     width=16,
@@ -36,6 +37,17 @@ def test_it_overfits_sixteen_rows() -> None:
     learner.fit(table.blind(everything.test), everything, 0)
     predicted = learner.predict(everything.train).values
     assert np.sqrt(np.mean((predicted - table.truth[:16]) ** 2)) < 0.1 * table.truth[:16].std()
+
+
+def test_it_learns_a_gaussian() -> None:
+    table = make_table("regression", rows=120)
+    split = first_split(table)
+    learner = NPTLearner(SMALL_NPT.changed(output="gaussian", updates=40), Resources())
+    fit = learner.fit(table.blind(split.test), split, seed=0)
+    rows = split.validation
+    errors = learner.predict(rows).values - table.truth[rows]
+    assert np.sqrt(np.mean(errors**2)) < 2 * np.std(table.truth[split.train])
+    assert fit.validation_loss < 0.5 * math.log(2 * math.pi) + 1  # that of a standard normal
 
 
 KEYS = 8
