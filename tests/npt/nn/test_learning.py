@@ -50,7 +50,7 @@ def test_it_learns_a_gaussian() -> None:
     assert fit.validation_loss < 0.5 * math.log(2 * math.pi) + 1  # that of a standard normal
 
 
-KEYS = 8
+KEYS = 4
 COPIES = 16
 
 
@@ -88,6 +88,7 @@ def lookup_error(settings: NPTSettings) -> float:
 
 
 def test_only_attention_between_datapoints_solves_lookup() -> None:
-    settings = LEARNING.changed(heads=1, target_mask=0.3, updates=450, learning_rate=0.02)
+    changes = {"layers": 2, "heads": 1, "target_mask": 0.3, "learning_rate": 0.02}
+    settings = LEARNING.changed(**changes, updates=250)
     assert lookup_error(settings) < 0.5
     assert lookup_error(settings.changed(between_datapoints=False, updates=100)) > 0.9
