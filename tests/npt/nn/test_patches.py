@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from npt.data import store
 from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
 from npt.data.splits import splits
@@ -177,9 +179,11 @@ def test_every_update_has_its_own_crops() -> None:
     assert first == again != second
 
 
-def test_channels_are_standardised_as_declared() -> None:
+def test_channels_are_standardised_as_declared(tmp_path: Path) -> None:
     table = images(target=70)
-    known = statistics(table, splits(table, SplitRule(folds=4, used=1))[0])
+    split = splits(table, SplitRule(folds=4, used=1))[0]
+    store.save(tmp_path / "one.arrow", store.Prepared(table, {0: split}, {}))
+    known = statistics(store.load(tmp_path / "one.arrow").table, split)
     assert set(np.delete(known.centre, 70)[:96]) == {100.0}
     assert set(np.delete(known.scale, 70)[96:]) == {20.0}
 
