@@ -100,6 +100,7 @@ class SolvedNPT:
         self.encoder = encoder
         self.classes = classes
         self.settings = settings
+        self.seed = settings.seed
         self.device = device
         self.cells = self._encoded(context.features)
         self.weights = torch.from_numpy(context.weights).to(device)

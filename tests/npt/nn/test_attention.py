@@ -93,9 +93,7 @@ def test_dropout_is_unbiased_and_absent_in_evaluation(
     x = torch.ones(1000, 300, dtype=dtype)
     dropped = drop(x)
     assert abs(dropped.double().mean() - 1) < 4 * (0.1 / 0.9 / x.numel()) ** 0.5 + resolution
-    assert torch.allclose(drop.add(3 * x, x), 3 + dropped, atol=0.02)
     assert torch.equal(drop.eval()(x), x)
-    assert torch.equal(drop.add(x, x), 2 * x)
 
 
 def test_the_gpu_form_is_the_same_attention() -> None:

@@ -14,24 +14,17 @@ from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn import device as device_module
 from npt.nn.column_layout import ColumnLayout
-from npt.nn.device import autocast, has_bfloat16, require_precision
+from npt.nn.device import autocast, require_precision
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import (
-    NPTTraining,
-    build_model,
-)
+from npt.nn.training import NPTTraining, build_model
 from npt.table import Task
 from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")
-NEEDS_BFLOAT16 = pytest.mark.skipif(
-    not has_bfloat16(CPU),
-    reason="no instructions for bfloat16",
-)
 BATCHES = NPTSettings(
     width=8,
     layers=2,
