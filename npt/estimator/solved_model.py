@@ -60,7 +60,7 @@ class SolvedModel(Model):
     def targets(self) -> np.ndarray:
         """Mean targets of the rows of `rows` (m,), or codes of their most frequent classes."""
         targets = self.trained.context.targets
-        if self.trained.attention.classes is None:
+        if self.trained.classes is None:
             return targets[:, 0]
         return targets.argmax(1)
 
@@ -107,7 +107,7 @@ class SolvedModel(Model):
         if self.learned is not None:
             return {**self.learned.arrays(), LEARNED: self.learned.table.values}
         arrays = {"weights": self.trained.context.row_weights}
-        for name, tensor in self.trained.attention.parameters.items():
+        for name, tensor in self.trained.parameters.items():
             arrays[TUNED + name] = tensor.cpu().numpy()
         return arrays
 

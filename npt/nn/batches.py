@@ -35,17 +35,12 @@ def batch_count(
     settings: NPTSettings,
 ) -> int:
     """Number of batches of an epoch."""
-    limit = batch_limit(mode, settings)
+    limit = settings.batch_rows
+    if mode != "train" and settings.evaluation_rows is not None:
+        limit = settings.evaluation_rows
     if limit is None:
         return 1
     return -(-len(rows_of(data, mode, settings)) // limit)
-
-
-def batch_limit(mode: Part, settings: NPTSettings) -> int | None:
-    """Largest number of rows of a batch; None for the whole table."""
-    if mode == "train" or settings.evaluation_rows is None:
-        return settings.batch_rows
-    return settings.evaluation_rows
 
 
 def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:

@@ -83,10 +83,10 @@ class Block(nn.Module):
         keys = keys[..., :context, :]
         values = values[..., :context, :]
         attended = self.attend(queries, keys, values, located, rows)  # (..., m, M)
-        hidden = self.drop_mixed.add(residual, self.mix(attended))  # (..., m, M)
+        hidden = residual + self.drop_mixed(self.mix(attended))  # (..., m, M)
         widened = self.widen(self.norm_feed_forward(hidden))  # (..., m, 4 M)
         activated = self.drop_widened(nn.functional.gelu(widened))  # (..., m, 4 M)
-        return self.drop_narrowed.add(hidden, self.narrow(activated))  # (..., m, M)
+        return hidden + self.drop_narrowed(self.narrow(activated))  # (..., m, M)
 
     def project(self, x: Tensor, rows: Tensor | None = None) -> list[Tensor]:
         """Queries (..., m, M), keys and values (..., s, M), and residual (..., m, M)."""

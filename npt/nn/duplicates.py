@@ -84,9 +84,9 @@ def with_duplicates(
     rule = Rule.of(variant)
     n = len(revealing)
     duplicates = batch.visible().hide((batch.cells_of_target() & ~revealing[:, None])[None])
-    both = inputs.followed_by(duplicates)
-    scale = both.scale.clone()
-    mask = both.mask.clone()
+    codes = torch.cat([inputs.codes, duplicates.codes], 1)
+    scale = torch.cat([inputs.scale, duplicates.scale], 1)
+    mask = torch.cat([inputs.mask, duplicates.mask], 1)
     if rule.random_features:
         start = n if rule.released else 0
         noisy = _noisy_features(batch, rule)
@@ -101,7 +101,7 @@ def with_duplicates(
         scale[0, n:, batch.target] += visible.to(scale.dtype)
         if rule.released:
             mask[0, n:, batch.target] = 1.0
-    return ModelInput(both.codes, scale, mask)
+    return ModelInput(codes, scale, mask)
 
 
 def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:

@@ -128,7 +128,7 @@ class PatchEmbedding(nn.Module):
         masks = inputs.mask[..., self.columns]  # (B, n, P, p * p, c)
         channels = torch.cat([values, masks], -1)  # (B, n, P, p * p, 2 c)
         tokens = channels.flatten(-2) @ self.weight.flatten(0, 1)  # (B, n, P, e)
-        target = inputs.column(self.images.target)  # (B, n, 1)
+        target = inputs.map(lambda x: x[..., [self.images.target]])  # (B, n, 1)
         return torch.cat([tokens, self.target(target)], -2)  # (B, n, P + 1, e)
 
 

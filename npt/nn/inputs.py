@@ -47,22 +47,9 @@ class ModelInput:
         tensors = (self.codes, self.scale, self.mask)
         return type(self)(*map(change, tensors))
 
-    def column(self, j: int) -> ModelInput:
-        """Column `j` alone (B, n, 1)."""
-        return self.map(lambda x: x[..., j : j + 1])
-
     def gather_rows(self, rows: Tensor) -> ModelInput:
         """Cell (b, i, j) from row rows[b, i, j] of the same column; one table is expanded to B."""
         return self.map(lambda x: x.expand(len(rows), -1, -1).gather(1, rows))
-
-    def followed_by(self, other: ModelInput) -> ModelInput:
-        """The rows of this input, then those of another."""
-        return replace(
-            self,
-            codes=torch.cat([self.codes, other.codes], 1),
-            scale=torch.cat([self.scale, other.scale], 1),
-            mask=torch.cat([self.mask, other.mask], 1),
-        )
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -20,28 +21,20 @@ def total_megabytes() -> int:
 
 def free() -> float:
     """Bytes that are not taken."""
-    return max(0.0, min(_free_in_machine(), _free_in_container()))
-
-
-def _free_in_machine() -> float:
-    if not MEMINFO.exists():
-        return math.inf
-    for line in MEMINFO.read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return 1024.0 * int(line.split()[1])
-    return math.inf
-
-
-def _free_in_container() -> float:
-    used = CGROUP / "memory.current"
-    if not used.exists():
-        return math.inf
-    return _limit_of_container() - float(used.read_text())
+    machine = re.search(r"MemAvailable:\s*(\d+)", _content(MEMINFO))
+    used = _content(CGROUP / "memory.current")
+    available = math.inf
+    if machine:
+        available = 1024.0 * int(machine[1])
+    if used:
+        available = min(available, _limit_of_container() - float(used))
+    return max(0.0, available)
 
 
 def _limit_of_container() -> float:
-    limit = CGROUP / "memory.max"
-    if not limit.exists():
-        return math.inf
-    maximum = limit.read_text().strip()
-    return math.inf if maximum == "max" else float(maximum)
+    maximum = _content(CGROUP / "memory.max").strip()
+    return float(maximum) if maximum.isdecimal() else math.inf
+
+
+def _content(path: Path) -> str:
+    return path.read_text() if path.exists() else ""

@@ -110,7 +110,10 @@ class Lamb(Adam):
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
-        """One update: Adam's steps, times learning rate and trust ratio."""
+        """One update: Adam's steps u, times learning rate and trust ratio.
+
+        The ratio is min(|w|, 10) / |u|, or 1 where either norm is 0.
+        """
         steps = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.move(steps, 1.0)
         parts: list[Tensor] = []
@@ -120,15 +123,10 @@ class Lamb(Adam):
             step_parts += step.split(sizes)
         norms = torch.stack(torch._foreach_norm(parts))
         step_norms = torch.stack(torch._foreach_norm(step_parts))
-        ratios = trust_ratio(norms, step_norms).unbind()
-        for part, step, ratio in zip(parts, step_parts, ratios, strict=True):
+        ratios = norms.clamp(max=NORM_CAP) / step_norms
+        ratios[(norms == 0) | (step_norms == 0)] = 1.0
+        for part, step, ratio in zip(parts, step_parts, ratios.unbind(), strict=True):
             part.addcmul_(step, ratio, value=learning_rate)
-
-
-def trust_ratio(norm: Tensor, step_norm: Tensor) -> Tensor:
-    """min(|w|, 10) / |u|, or 1 where either norm is 0."""
-    ratio = norm.clamp(max=NORM_CAP) / step_norm
-    return torch.where((norm > 0) & (step_norm > 0), ratio, torch.ones_like(norm))
 
 
 class Lookahead:

@@ -26,23 +26,6 @@ MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of
 
 
 @dataclass(frozen=True)
-class Attention:
-    """What is tuned on labelled rows: the coordinates of cells, and what makes rows near.
-
-    Attributes:
-        encoder: Statistics of the features.
-        parameters: Relevances, lengths and ridges of all heads.
-        classes: Number of classes; None for a regression.
-    """
-
-    settings: SolvedSettings
-    encoder: Encoder
-    parameters: Parameters
-    classes: int | None
-    device: torch.device
-
-
-@dataclass(frozen=True)
 class Mixture:
     """How solutions are mixed, from their leave-one-out predictions.
 
@@ -81,45 +64,56 @@ def fit(
         weights: (N,), positive; all 1 by default.
         parameters: What was tuned on the same rows before.
     """
-    settings = settings or SolvedSettings()
-    device = device or torch.device("cpu")
     context = _context(features, labels, classes, weights)
-    encoder = Encoder.from_context(context, categorical)
-    if parameters is None:
-        cells = encoder(context.features).to(device, torch.float64)
-        targets, _, _ = _standardised(context, scaled=classes is None, device=device)
-        row_weights = torch.from_numpy(context.weights).to(device)
-        parameters = tune(cells, targets, row_weights, settings)
-    attention = Attention(settings, encoder, parameters, classes, device)
-    return SolvedNPT(attention, context)
+    return SolvedNPT(
+        context,
+        Encoder.from_context(context, categorical),
+        classes,
+        settings or SolvedSettings(),
+        device or torch.device("cpu"),
+        parameters,
+    )
 
 
 class SolvedNPT:
     """Predictions from labelled rows.
 
     Args:
+        context: Labelled rows.
+        encoder: Statistics of the features.
+        classes: Number of classes; None for a regression.
+        parameters: Relevances, lengths and ridges of all heads; by default they are tuned.
         mixture: Of other labelled rows; by default it is found on these.
     """
 
     def __init__(
-        self, attention: Attention, context: Context, mixture: Mixture | None = None
+        self,
+        context: Context,
+        encoder: Encoder,
+        classes: int | None,
+        settings: SolvedSettings,
+        device: torch.device,
+        parameters: Parameters | None = None,
+        mixture: Mixture | None = None,
     ) -> None:
-        self.attention = attention
         self.context = context
-        settings = self.settings = attention.settings
+        self.encoder = encoder
+        self.classes = classes
+        self.settings = settings
         self.seed = settings.seed
-        self.device = attention.device
+        self.device = device
         self.cells = self._encoded(context.features)
-        self.targets, self.centre, self.scale = _standardised(
-            context, scaled=attention.classes is None, device=attention.device
-        )
-        self.weights = torch.from_numpy(context.weights).to(attention.device)
+        self.weights = torch.from_numpy(context.weights).to(device)
+        self._standardise()
+        if parameters is None:
+            parameters = tune(self.cells, self.targets, self.weights, settings)
+        self.parameters = parameters
         self.is_exact = len(self.weights) <= settings.exact_rows
         self.keys = self.cells
         if not self.is_exact:
             generator = torch.Generator().manual_seed(settings.seed)
             most = min(settings.landmarks, MOST_CELLS // len(self.weights))
-            places = sample(len(self.weights), most, generator).to(attention.device)
+            places = sample(len(self.weights), most, generator).to(device)
             self.keys = self.cells.take(ordered(self.cells)[places])
         self.kernels = heads(settings)
         self.chunk = max(1, CHUNK // len(self.keys.scores))  # rows whose kernel is computed at once
@@ -142,8 +136,9 @@ class SolvedNPT:
             features: (N, F), NaN where missing.
             labels: Numbers (N,), or class codes.
         """
-        context = _context(features, labels, self.attention.classes, None)
-        return SolvedNPT(self.attention, context, self.mixture)
+        context = _context(features, labels, self.classes, None)
+        tuned = (self.settings, self.device, self.parameters, self.mixture)
+        return SolvedNPT(context, self.encoder, self.classes, *tuned)
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) of rows (n, F)."""
@@ -151,7 +146,7 @@ class SolvedNPT:
         for cells in self._chunks(features):
             scores = self.intercept.expand(len(cells.scores), -1)
             for head, kernel in enumerate(self.kernels):
-                tuned = head_parameters(self.attention.parameters, head)
+                tuned = head_parameters(self.parameters, head)
                 scores = scores + kernel(tuned, cells, self.keys) @ self.slopes[head]
             parts.append(self._decoded(scores))
         return np.concatenate(parts)
@@ -163,7 +158,7 @@ class SolvedNPT:
         Equal rows are left out together, and each of them counts with its tuned label.
         """
         shares = self.weights / self.weights.sum()
-        if self.attention.classes is None:
+        if self.classes is None:
             squares = (self.targets - self.mixture.leave_one_out)[:, 0].square()
             spread = self.context.spread[0] / self.scale**2
             variance = float(shares @ self.targets[:, 0].square()) + spread
@@ -219,16 +214,30 @@ class SolvedNPT:
 
     def left_out(self) -> np.ndarray:
         """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
-        if self.attention.classes is None:
+        if self.classes is None:
             return self._decoded(self.mixture.leave_one_out)
         return self._left_out_logits().softmax(1).cpu().numpy()
+
+    def _standardise(self) -> None:
+        """Set targets (m, C), minus their mean `centre` (C,), in units of their deviation `scale`.
+
+        Classes are not scaled: their targets are one-hot.
+        """
+        shares = self.context.weights / self.context.weights.sum()
+        centre = shares @ self.context.targets
+        centred = self.context.targets - centre
+        self.scale = 1.0
+        if self.classes is None:
+            self.scale = float(np.sqrt(shares @ centred[:, 0] ** 2)) or 1.0
+        self.targets = torch.from_numpy(centred / self.scale).to(self.device)
+        self.centre = torch.from_numpy(centre).to(self.device)
 
     def _mixed(self, predictions: torch.Tensor) -> Mixture:
         """The mixture of leave-one-out predictions (S, m, C)."""
         shares = stacked(self.targets - predictions, self.weights)
         sharpness = 1.0
         bias = torch.zeros_like(self.centre)
-        if self.attention.classes is not None:
+        if self.classes is not None:
             counts = (self.targets + self.centre) * self.weights[:, None]
             shares, sharpness, bias = sharpened(predictions, counts, shares)
         mixed = torch.einsum("s,smc->mc", shares, predictions)
@@ -237,7 +246,7 @@ class SolvedNPT:
     def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
         """Kernel, parameters and solution of every head and ridge."""
         for head, kernel in enumerate(self.kernels):
-            tuned = head_parameters(self.attention.parameters, head)
+            tuned = head_parameters(self.parameters, head)
             near = kernel(tuned, self.keys, self.keys)
             if self.is_exact:
                 solved = partial(solve, near, weights=self.weights)
@@ -257,7 +266,7 @@ class SolvedNPT:
             yield share, kernel(tuned, cells, self.keys), solution
 
     def _encoded(self, features: np.ndarray) -> Cells:
-        return self.attention.encoder(features).to(self.device, torch.float64)
+        return self.encoder(features).to(self.device, torch.float64)
 
     def _chunks(self, features: np.ndarray) -> Iterator[Cells]:
         """Cells of the queries, a part at a time."""
@@ -266,7 +275,7 @@ class SolvedNPT:
 
     def _decoded(self, scores: torch.Tensor) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
-        if self.attention.classes is None:
+        if self.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
         return self._logits(scores).softmax(1).cpu().numpy()
 
@@ -292,20 +301,3 @@ def _context(
     if weights is None:
         weights = np.ones(len(labels))
     return Context.merged(features, targets, weights)
-
-
-def _standardised(
-    context: Context, *, scaled: bool, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Targets (m, C) minus their mean, in units of their deviation; the mean (C,); the deviation.
-
-    Classes are not scaled: their targets are one-hot.
-    """
-    shares = context.weights / context.weights.sum()
-    centre = shares @ context.targets
-    centred = context.targets - centre
-    scale = 1.0
-    if scaled:
-        scale = float(np.sqrt(shares @ centred[:, 0] ** 2)) or 1.0
-    on_device = torch.from_numpy(centred / scale).to(device)
-    return on_device, torch.from_numpy(centre).to(device), scale

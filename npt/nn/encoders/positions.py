@@ -21,23 +21,18 @@ FIRST_SIGMA = 0.3
 
 def relative_coordinates(sizes: Sequence[int]) -> Tensor:
     """Coordinates (R, k) of all relative positions, each in [-1, 1]; 0 is no distance."""
-    return _product([torch.arange(1 - size, size) / max(1, size - 1) for size in sizes])
+    axes = [torch.arange(1 - size, size) / max(1, size - 1) for size in sizes]
+    return torch.cartesian_prod(*axes).view(-1, len(sizes))
 
 
 def relative_index(sizes: Sequence[int]) -> Tensor:
     """Index (N, N) of the relative position j - i of pixels i and j."""
-    pixels = _product([torch.arange(size) for size in sizes])  # (N, k)
+    pixels = torch.cartesian_prod(*map(torch.arange, sizes)).view(-1, len(sizes))  # (N, k)
     differences = pixels - pixels[:, None]  # (N, N, k)
     index = torch.zeros_like(differences[..., 0])
     for axis, size in enumerate(sizes):
         index = index * (2 * size - 1) + differences[..., axis] + size - 1
     return index
-
-
-def _product(axes: Sequence[Tensor]) -> Tensor:
-    """All combinations (..., k) of k axes, in row-major order."""
-    grid = torch.meshgrid(*axes, indexing="ij")
-    return torch.stack(grid, -1).flatten(0, -2)
 
 
 class Sinusoids(nn.Module):

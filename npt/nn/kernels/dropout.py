@@ -43,15 +43,7 @@ class Dropout(nn.Module):
             return x
         if not x.is_cpu:
             return nn.functional.dropout(x, self.rate)
-        return x * self.kept(x.shape).to(x.dtype) * (1 / self.keep_probability)
-
-    def add(self, residual: Tensor, x: Tensor) -> Tensor:
-        """residual + dropout(x), in one pass where that is possible."""
-        drops = self.training and self.rate > 0
-        if not drops or not x.is_cpu or residual.dtype != x.dtype:
-            return residual + self(x)
-        mask = self.kept(x.shape).to(x.dtype)
-        return torch.addcmul(residual, x, mask, value=1 / self.keep_probability)
+        return x * self.kept(x.shape).to(x.dtype).div_(self.keep_probability)
 
     def kept(self, shape: Sequence[int], part: int = 0, key: int | None = None) -> Tensor:
         """Int16 tensor: 1 where an element is kept, 0 where it is dropped.

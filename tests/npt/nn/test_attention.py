@@ -49,8 +49,8 @@ def test_values_and_gradients_equal_the_plain_form(
     monkeypatch.setattr(attention, "BLOCK_SCORES", block)
     monkeypatch.setattr(attention, "KEPT_SCORES", kept_scores)
     source = Dropout(0.25, site=3)
-    source.key = 5
     for dropped in (None, source):
+        source.key = 5
         ours, plain = random_inputs(shape), random_inputs(shape)
         outputs = dot_product(*ours, scale=0.3, dropout=dropped)
         probabilities = (plain[0] @ plain[1].transpose(-1, -2) * 0.3).softmax(-1)
@@ -61,26 +61,12 @@ def test_values_and_gradients_equal_the_plain_form(
         upstream = torch.randn(
             shape, dtype=torch.double, generator=torch.Generator().manual_seed(9)
         )
-        source.key = 5
+        source.key = 6  # a mask that is drawn again is that of the forward pass
         outputs.backward(upstream)
         expected.backward(upstream)
         for a, b in zip(ours, plain, strict=True):
             assert a.grad is not None
             assert torch.allclose(a.grad, b.grad, atol=1e-11)
-
-
-def test_a_recomputed_mask_is_that_of_the_forward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Dropout(0.4)
-    gradients = []
-    for kept_scores in (0, 2**24):
-        monkeypatch.setattr(attention, "KEPT_SCORES", kept_scores)
-        source.key = 7
-        ours = random_inputs((1, 2, 40, 4))
-        outputs = dot_product(*ours, scale=0.5, dropout=source)
-        source.key = 8
-        outputs.sum().backward()
-        gradients.append([x.grad for x in ours])
-    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
 
 
 def test_masks_keep_the_rate_and_depend_on_key_site_and_part() -> None:
@@ -107,9 +93,7 @@ def test_dropout_is_unbiased_and_absent_in_evaluation(
     x = torch.ones(1000, 300, dtype=dtype)
     dropped = drop(x)
     assert abs(dropped.double().mean() - 1) < 4 * (0.1 / 0.9 / x.numel()) ** 0.5 + resolution
-    assert torch.allclose(drop.add(3 * x, x), 3 + dropped, atol=0.02)
     assert torch.equal(drop.eval()(x), x)
-    assert torch.equal(drop.add(x, x), 2 * x)
 
 
 def test_the_gpu_form_is_the_same_attention() -> None:

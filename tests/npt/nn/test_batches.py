@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from npt.nn.batches import partition
@@ -57,9 +58,23 @@ def test_without_batches_the_whole_table_comes_at_once() -> None:
     assert rows.tolist() == list(range(9))
 
 
-def test_inductive_training_has_train_rows_alone() -> None:
+@pytest.mark.parametrize(
+    ("own_rows", "mode", "parts"),
+    [
+        (False, "train", [0]),
+        (False, "validation", [0, 1]),
+        (False, "test", [0, 1, 2]),
+        (True, "train", [0]),
+        (True, "validation", [1]),
+        (True, "test", [2]),
+    ],
+)
+def test_inductive_batches_have_rows_of_some_parts(
+    own_rows: bool, mode: Part, parts: list[int]
+) -> None:
     table = data()
-    for mode, parts in (("train", {0}), ("validation", {0, 1}), ("test", {0, 1, 2})):
-        rows = torch.cat(batches_of(table, mode, transductive=False, batch_rows=100))
-        assert set(table.part[rows].tolist()) == parts
-        assert len(rows) == sum(int((table.part == part).sum()) for part in parts)
+    changes = {"transductive": False, "own_rows": own_rows, "evaluation_rows": 7}
+    batches = batches_of(table, mode, **changes)
+    assert max(map(len, batches)) <= (7 if mode != "train" else 503)
+    expected = torch.isin(table.part, torch.tensor(parts)).nonzero().flatten()
+    assert torch.equal(torch.cat(batches).sort().values, expected)

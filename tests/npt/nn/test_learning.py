@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from npt.nn.masking import mask
 from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining, build_model
 from npt.table import Split
-from tests.conftest import make_table
+from tests.conftest import SMALL_NPT, first_split, make_table
 
 LEARNING = NPTSettings(
     width=16,
@@ -38,7 +39,18 @@ def test_it_overfits_sixteen_rows() -> None:
     assert np.sqrt(np.mean((predicted - table.truth[:16]) ** 2)) < 0.1 * table.truth[:16].std()
 
 
-KEYS = 8
+def test_it_learns_a_gaussian() -> None:
+    table = make_table("regression", rows=120)
+    split = first_split(table)
+    learner = NPTLearner(SMALL_NPT.changed(output="gaussian", updates=40), Resources())
+    fit = learner.fit(table.blind(split.test), split, seed=0)
+    rows = split.validation
+    errors = learner.predict(rows).values - table.truth[rows]
+    assert np.sqrt(np.mean(errors**2)) < 2 * np.std(table.truth[split.train])
+    assert fit.validation_loss < 0.5 * math.log(2 * math.pi) + 1  # that of a standard normal
+
+
+KEYS = 4
 COPIES = 16
 
 
@@ -76,6 +88,7 @@ def lookup_error(settings: NPTSettings) -> float:
 
 
 def test_only_attention_between_datapoints_solves_lookup() -> None:
-    settings = LEARNING.changed(heads=1, target_mask=0.3, updates=450, learning_rate=0.02)
+    changes = {"layers": 2, "heads": 1, "target_mask": 0.3, "learning_rate": 0.02}
+    settings = LEARNING.changed(**changes, updates=250)
     assert lookup_error(settings) < 0.5
     assert lookup_error(settings.changed(between_datapoints=False, updates=100)) > 0.9

@@ -13,7 +13,7 @@ from npt.nn.kernels.dropout import Dropout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from performance.shapes import SHAPES
-from tests.npt.nn.test_kernels import KERNELS, SETTINGS, cells, network
+from tests.npt.nn.test_kernels import FORMS, SETTINGS, cells, network
 
 
 def test_layer_norm_on_all_spares_the_residual() -> None:
@@ -88,7 +88,7 @@ def test_tables_side_by_side_do_not_touch() -> None:
         {"between_attributes": False},
         {"between_datapoints": False},
         {"attends_to": "self"},
-        *[{"kernel": kernel} for kernel in KERNELS],
+        *FORMS,
     ],
 )
 def test_query_rows_alone_equal_those_among_all(changes: dict[str, Any]) -> None:

@@ -16,8 +16,5 @@ def test_trials_are_valid_changes_that_differ_and_come_again() -> None:
         assert settings.width * settings.layers <= 2 * BASE.width * BASE.layers
         assert (settings.updates, settings.batch_rows) == (BASE.updates, BASE.batch_rows)
     assert {changes.get("target_mask", 1.0) for changes in drawn} == {0.1, 0.15, 0.5, 1.0}
-
-
-def test_a_base_without_feature_masks_stays_so() -> None:
-    base = BASE.changed(feature_mask=0.0, tradeoff_start=0.0)
-    assert all("feature_mask" not in draw(base, str(number)) for number in range(20))
+    unmasked = BASE.changed(feature_mask=0.0, tradeoff_start=0.0)
+    assert all("feature_mask" not in draw(unmasked, str(number)) for number in range(20))

@@ -73,17 +73,6 @@ def test_sigma_starts_at_its_setting_and_is_learned_per_column() -> None:
     assert len(gradient.unique()) == 3
 
 
-@pytest.mark.parametrize("changes", [{"span_threshold": 0.3}, {"span_form": "multiplied"}])
-def test_a_network_with_another_rule_treats_rows_alike(changes: dict[str, Any]) -> None:
-    model = network(kernel="span", **changes)
-    x = cells(12)
-    rows = torch.tensor([[5, 2]])
-    assert torch.allclose(model(x, rows), model(x)[:, rows[0]], atol=1e-12)
-    shorter = x.map(lambda tensor: tensor[:, :8])
-    among = model(x, torch.arange(8)[None], 8)
-    assert torch.allclose(among, model(shorter), atol=1e-12)
-
-
 def test_a_target_alone_has_no_span() -> None:
     with pytest.raises(UserError, match="with a feature"):
         feature_columns(LAYOUT.only_target())

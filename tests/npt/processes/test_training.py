@@ -52,7 +52,7 @@ def test_attention_reproduces_the_context() -> None:
         attention="laplace", latent=False, updates=250, learning_rate=2e-3, evaluate_every=250
     )
     torch.manual_seed(0)
-    model = NeuralProcess(1, attention="laplace", latent=False)
+    model = NeuralProcess(1, width=64, attention="laplace", latent=False)
     source = Curves("rbf", settings)
     held_out = source.drawn(64, torch.Generator().manual_seed(9))
     before = log_likelihoods(model, [held_out], draws=1, seed=0)
@@ -70,12 +70,9 @@ def test_processes_predict_held_out_targets(
     method: Method, prepared: Prepared, tmp_path: Path
 ) -> None:
     settings = method.settings(**method.test_settings)
-    resources = Resources(metrics=tmp_path / "metrics.csv")
-    learner: Any = method.build(settings, resources)
+    learner: Any = method.build(settings, Resources())
     split = prepared.splits[0]
-    before = torch.get_rng_state()
     evaluation = evaluate(learner, prepared.table, split, seed=1)
-    assert torch.equal(torch.get_rng_state(), before)
     assert evaluation.status == "ok"
     values = evaluation.predictions["test"].values
     assert values.shape == split.test.shape
@@ -85,7 +82,6 @@ def test_processes_predict_held_out_targets(
     loaded: Any = method.load(settings, Resources(), *arguments)
     assert np.array_equal(loaded.predict(split.test).values, values)
     assert loaded.history[:, 0].tolist() == [2, 4]
-    assert len((tmp_path / "metrics.csv").read_text().splitlines()) == 3
     other = method.settings(**{**method.test_settings, "width": 16})
     with pytest.raises(UserError, match="not the weights of this model"):
         method.load(other, Resources(), *arguments)

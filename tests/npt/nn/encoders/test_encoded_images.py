@@ -10,12 +10,9 @@ import pytest
 import torch
 
 from npt.interface import Resources
-from npt.nn.batches import partition, rows_of
-from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import ImageEmbedding
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.learner import NPTLearner
-from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
@@ -63,27 +60,15 @@ def trained() -> TrainedNPT:
 
 @pytest.mark.parametrize("changes", [{}, SIREN, {"between_datapoints": False}])
 def test_an_image_is_one_token(changes: dict[str, Any]) -> None:
-    settings = SETTINGS.changed(**changes)
-    layout = ColumnLayout.of(images(), settings)
-    model = NPT(layout, settings).eval()
-    trained = untrained_on_images(settings)
-    (rows, *_) = partition(trained.data, "test", settings, torch.Generator())
-    inputs = trained.data.take(rows).visible()
-    assert model.embed(inputs).shape == (1, len(rows), 1, 8)
+    trained = untrained_on_images(SETTINGS.changed(**changes))
+    model = trained.model
+    inputs = trained.data.take(torch.arange(20)).visible()
+    assert model.embed(inputs).shape == (1, 20, 1, 8)
     outputs = model.predict_target(inputs)
-    assert outputs.shape == (1, len(rows), 2)
+    assert outputs.shape == (1, 20, 2)
     query = torch.tensor([[3]])
     assert torch.allclose(model.predict_target(inputs, query), outputs[:, 3:4], atol=1e-5)
     assert len(model.blocks) == (0 if changes == {"between_datapoints": False} else 1)
-
-
-def test_batches_have_rows_of_one_part() -> None:
-    settings = SETTINGS.changed(evaluation_rows=7)
-    data = untrained_on_images(settings).data
-    for part, rows in (("train", 80), ("validation", 20), ("test", 20)):
-        assert len(rows_of(data, part, settings)) == rows  # type: ignore[arg-type]
-    sizes = [len(rows) for rows in partition(data, "test", settings, torch.Generator())]
-    assert sizes == [7, 7, 6]
 
 
 def test_statistics_of_normalisation_are_saved_with_the_weights(
