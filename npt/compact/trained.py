@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from npt.compact.columns import Encoder, Features
-from npt.compact.data import drawn, known_rows
+from npt.compact.data import known_rows, sampled
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
 from npt.compact.training import build_model, predict, shown_labels
@@ -195,4 +195,4 @@ class TrainedCompactNPT(TrainedNetwork):
 
 def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:
     """As many of the rows as a context may have, drawn at random."""
-    return rows[drawn(len(rows), settings.context_rows, seed, count=0).numpy()]
+    return rows[sampled(len(rows), settings.context_rows, seed, count=0).numpy()]

@@ -153,8 +153,9 @@ def test_masked_rows_are_scored_and_seen_by_none() -> None:
     assert torch.equal(invisible, masked.expand(20, 20))
 
 
-def test_validation_targets_only_select() -> None:
-    settings = TINY.changed(evaluate_every=TINY.updates)
+@pytest.mark.parametrize("lookup", ["off", "original"])
+def test_validation_targets_only_select(lookup: str) -> None:
+    settings = TINY.changed(evaluate_every=TINY.updates, lookup=lookup)
     table = mixed_table()
     split = first_split(table)
     truth = table.truth

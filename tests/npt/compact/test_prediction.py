@@ -60,17 +60,6 @@ def test_chunks_do_not_matter(cells: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert np.allclose(trained.predict(rows).values, expected, **EXACT)
 
 
-@pytest.mark.parametrize("labels_of_others", [True, False])
-def test_labels_of_the_context_matter_unless_they_are_hidden(labels_of_others: bool) -> None:
-    trained = fitted(TINY.changed(labels_of_others=labels_of_others))
-    truth = trained.table.truth
-    truth[trained.context_rows[0]] += 5
-    other = replace(trained, table=trained.table.with_numbers(0, truth))
-    rows = rows_of_test()
-    same = trained.predict(rows).values == other.predict(rows).values
-    assert same.any() != labels_of_others
-
-
 def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
     trained = trained_on("multiclass")
     rows = rows_of_test("multiclass")
