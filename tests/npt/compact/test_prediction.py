@@ -173,20 +173,6 @@ def test_permuted_cells_are_those_of_a_permuted_table(
     assert abs(predictions - trained.predict(rows).values).max() > 1e-3
 
 
-@pytest.mark.parametrize(
-    ("changes", "columns"),
-    [({"labels_of_others": False}, "target"), ({"between_datapoints": False}, "all")],
-)
-def test_a_blind_twin_does_not_depend_on_what_it_cannot_see(
-    changes: dict[str, Any], columns: ColumnChoice
-) -> None:
-    blind, _, split = small_compact("regression", **changes)
-    permuted = CompactProbe(blind).predict_perturbed(
-        split.test, Perturbation("shuffle", 1.0, columns), 0
-    )
-    assert permuted == pytest.approx(blind.predict(split.test).values, abs=1e-5)
-
-
 def test_heads_of_the_members_follow_each_other() -> None:
     trained, _, split = small_compact("regression")
     rows = split.test[:ROWS]
