@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from npt.errors import UserError, unknown
+from npt.errors import UserError
 from npt.table import PARTS, Part
 
 Kind = Literal["shuffle", "delete"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 LARGEST_SHARE = {"shuffle": 1.0, "delete": 0.999}
 ColumnChoice = Literal["all", "features", "target"]
 RowChoice = Literal["all", Part]
@@ -54,8 +53,6 @@ class Perturbation:
     draw: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UserError(f"perturbation: {unknown(self.kind, KINDS)}")
         largest = LARGEST_SHARE[self.kind]
         if not 0 <= self.share <= largest:
             raise UserError(f"{self.kind}: a share of {self.share} is outside 0 to {largest:g}")

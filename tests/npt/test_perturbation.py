@@ -198,11 +198,9 @@ def test_doses_are_nested_and_drawn_by_row_seed_and_number() -> None:
         assert (sources("shuffle", 0.8, **other) != sources("shuffle", 0.8)).mean() > 0.5
 
 
-@pytest.mark.parametrize(
-    ("kind", "share"), [("shuffle", 1.1), ("delete", 1.0), ("delete", -0.1), ("burn", 0.5)]
-)
-def test_what_is_no_disturbance_is_refused(kind: Any, share: float) -> None:
-    with pytest.raises(UserError, match=r"outside 0 to|allowed: shuffle, delete"):
+@pytest.mark.parametrize(("kind", "share"), [("shuffle", 1.1), ("delete", 1.0), ("delete", -0.1)])
+def test_what_is_no_perturbation_is_refused(kind: Any, share: float) -> None:
+    with pytest.raises(UserError, match="outside 0 to"):
         Perturbation(kind, share)
     with pytest.raises(UserError, match="delete"):
         Perturbation("delete", 0.5, columns="target")
