@@ -19,7 +19,7 @@ from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings
-from npt.nn.trained import TrainedNPT
+from npt.nn.trained import CPU_CELLS, TrainedNPT
 from npt.perturbation import ColumnChoice, InputLayout, Perturbation, RowChoice
 from npt.seeding import generator_for
 from npt.table import PARTS, Task
@@ -81,12 +81,13 @@ def plain_loop(
 
 @pytest.mark.parametrize("perturbation", [INTACT, *PERTURBED], ids=str)
 @pytest.mark.parametrize(
-    "settings", [SMALL_NPT, SMALL_NPT.changed(batch_rows=20)], ids=["whole", "batches"]
+    ("settings", "cells"), [(SMALL_NPT, CPU_CELLS), (SMALL_NPT.changed(batch_rows=20), 1)]
 )
 def test_many_copies_at_once_equal_the_plain_loop(
-    settings: NPTSettings, perturbation: Perturbation
+    settings: NPTSettings, cells: int, perturbation: Perturbation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner, rows = trained("multiclass", settings)
+    monkeypatch.setattr("npt.nn.trained.CPU_CELLS", cells)
     together = NPTProbe(learner).predict_perturbed(rows, perturbation, 3)
     assert np.allclose(together, plain_loop(learner, rows, perturbation, 3), atol=2e-6)
 
@@ -110,13 +111,6 @@ def test_without_datapoint_attention_nothing_changes() -> None:
             NPTProbe(learner).predict_perturbed(rows, perturbed, 0),
             NPTProbe(learner).predict_perturbed(rows, INTACT, 0),
         )
-
-
-def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    learner, rows = trained("regression")
-    together = NPTProbe(learner).predict_perturbed(rows, SHUFFLED, 0)
-    monkeypatch.setattr("npt.nn.trained.CPU_CELLS", 1)
-    assert np.allclose(NPTProbe(learner).predict_perturbed(rows, SHUFFLED, 0), together, atol=1e-5)
 
 
 def test_default_draws_stay_as_they_are() -> None:
