@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from npt.errors import UserError
 from npt.table import PARTS, Part
 
 Kind = Literal["shuffle", "delete"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 LARGEST_SHARE = {"shuffle": 1.0, "delete": 0.999}
 ColumnChoice = Literal["all", "features", "target"]
 RowChoice = Literal["all", Part]
