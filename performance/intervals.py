@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from npt.data.frames import features_of
 from npt.data.datasets import datasets
+from npt.data.frames import features_of
 from npt.data.preparation import prepare_declared
 from npt.data.public import public_tables
 from npt.estimator import NPTRegressor

@@ -18,8 +18,8 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 from sklearn.preprocessing import StandardScaler
 
-from npt.data.frames import features_of
 from npt.data.datasets import datasets
+from npt.data.frames import features_of
 from npt.data.preparation import prepare_declared
 from npt.table import Table
 from performance.machine import parser, start, write
