@@ -231,9 +231,9 @@ def test_failed_fit_leaves_no_model() -> None:
 def test_folds_in_threads_are_those_in_turn(architecture: dict[str, Any]) -> None:
     frame, target = table("regression", 40)
     model = NPTRegressor(**{**architecture, "max_updates": 4})
-    in_turn = cross_val_score(model, frame, target, cv=4)
+    in_turn = cross_val_score(model, frame, target, cv=3)
     with parallel_backend("threading"):
-        in_threads = cross_val_score(model, frame, target, cv=4, n_jobs=4)
+        in_threads = cross_val_score(model, frame, target, cv=3, n_jobs=3)
     assert np.array_equal(in_threads, in_turn)
 
 
@@ -302,7 +302,7 @@ def new_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 def fitted(**changes: Any) -> tuple[NPTClassifier, pd.DataFrame]:
     frame, target = table("multiclass")
-    return paper_classifier(**changes).fit(frame, target), new_rows(frame)
+    return paper_classifier(**{"max_updates": 20, **changes}).fit(frame, target), new_rows(frame)
 
 
 @pytest.mark.parametrize("changes", [{}, {"batch_rows": 27, "class_balanced": True}])
