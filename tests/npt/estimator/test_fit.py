@@ -153,8 +153,6 @@ def test_bar_is_shown_only_when_wanted(capsys: pytest.CaptureFixture[str]) -> No
         assert capsys.readouterr() == ("", "")
     regressor(**FEW, verbose=1).fit(frame, target)
     assert "4/4" in capsys.readouterr().err
-    paper_classifier(max_updates=2, verbose=1).fit(*table("multiclass", 20))
-    assert "2/2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("classes", [[0, 0, 1], [0, 1, 2, 3], [0, 1, 1, 1, 1, 1, 1]])
