@@ -130,9 +130,7 @@ def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison
     Returns:
         Losses of the model (`before`) and of its twin (`after`) on the same test rows.
     """
-    return _compared(
-        model, X, y, cv, lambda _, train, test: _losses(clone(twin).fit(*train), *test)
-    )
+    return _compared(model, X, y, cv, lambda _, train, test: _losses(_fitted(twin, *train), *test))
 
 
 def _compared(
@@ -154,13 +152,19 @@ def _compared(
     folds = []
     for number, (train, test) in enumerate(splitter.split(X, y)):
         train_rows, test_rows = ((_safe_indexing(X, rows), y[rows]) for rows in (train, test))
-        fitted: Any = clone(model).fit(*train_rows)
+        fitted = _fitted(model, *train_rows)
         losses = {
             "before": _losses(fitted, *test_rows),
             "after": losses_after(fitted, train_rows, test_rows),
         }
         folds.append(pd.DataFrame({"row": test, "fold": number, **losses}))
     return Comparison(pd.concat(folds, ignore_index=True), is_classifier(model))
+
+
+def _fitted(model: Any, features: Any, target: np.ndarray) -> Any:
+    """A copy of a model, fitted to rows."""
+    copy: Any = clone(model)
+    return copy.fit(features, target)
 
 
 def _losses(fitted: Any, features: Any, target: np.ndarray) -> np.ndarray:
@@ -194,7 +198,7 @@ def _known_replacement(model: Any) -> GivesRows:
     if hasattr(model, "with_rows"):
         return lambda fitted, features, target: fitted.with_rows(features, target)
     if isinstance(model, KNeighborsClassifier | KNeighborsRegressor):
-        return lambda fitted, features, target: clone(fitted).fit(features, target)
+        return _fitted
     if isinstance(model, GaussianProcessRegressor):
         return _with_learned_kernel
     raise ValueError(

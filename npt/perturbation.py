@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from npt.errors import UserError, unknown
+from npt.errors import UserError
 from npt.table import PARTS, Part
 
 Kind = Literal["shuffle", "delete"]
@@ -54,8 +54,6 @@ class Perturbation:
     draw: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise UserError(f"perturbation: {unknown(self.kind, KINDS)}")
         largest = LARGEST_SHARE[self.kind]
         if not 0 <= self.share <= largest:
             raise UserError(f"{self.kind}: a share of {self.share} is outside 0 to {largest:g}")

@@ -67,11 +67,9 @@ def draw_explanation() -> None:
         )
     bar = {"marker": "|", "linestyle": "", "markersize": 20, "markeredgewidth": 2.5}
     without = f"without these {ROWS} rows"
-    explained = frame.groupby("row")
-    axes.plot(explained["score"].first(), lines, color=OTHER_COLOR, label="prediction", **bar)
-    axes.plot(
-        explained["without_all_rows"].first(), lines, color=COMPACT_COLOR, label=without, **bar
-    )
+    by_row = frame.groupby("row")
+    axes.plot(by_row["score"].first(), lines, color=OTHER_COLOR, label="prediction", **bar)
+    axes.plot(by_row["without_all_rows"].first(), lines, color=COMPACT_COLOR, label=without, **bar)
     axes.plot(truth, lines, "x", color="black", label="true value")
     axes.set_yticks(lines, [f"new row {line + 1}" for line in lines])
     axes.set_ylim(len(truth) - 0.5, -0.5)

@@ -7,9 +7,10 @@
 from pathlib import Path
 from tempfile import mkdtemp
 
-from npt.data.preparation import prepare
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
 
-prepared = prepare("yacht", Path(mkdtemp()))
+prepared = prepare_declared(datasets()["yacht"], Path(mkdtemp()))
 table = prepared.table
 print(table.rows, "rows,", len(table.columns), "columns with the target,", len(prepared.splits), "folds")
 

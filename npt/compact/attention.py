@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from npt.compact.layers import RESIDUAL_SCALE, FeedForward, MemberLinear, by_member, normalised
+from npt.compact.layers import RESIDUAL_SCALE, FeedForward, MemberLinear, normalised
 from npt.compact.settings import CompactSettings
 
 SHARPNESS = 1.4  # initial logarithm of the factor of scores between datapoints
@@ -29,8 +29,7 @@ class AttributeAttention(nn.Module):
         self.attends = settings.between_attributes
         self.project = MemberLinear(members, width, 3 * width)
         self.merge = MemberLinear(members, width, width, RESIDUAL_SCALE)
-        dropout = by_member(settings.dropout, members)
-        self.feed_forward = FeedForward(members, width, dropout)
+        self.feed_forward = FeedForward(width, settings)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """From (K, n, t, e) to the same shape."""
@@ -72,8 +71,7 @@ class DatapointAttention(nn.Module):
         if settings.labels_of_others:
             label = LABEL_SCALE * torch.randn(members, label_size, width)
             self.label = nn.Parameter(label)
-        dropout = by_member(settings.dropout, members)
-        self.feed_forward = FeedForward(members, width, dropout)
+        self.feed_forward = FeedForward(width, settings)
 
     def context(self, rows: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values (K, heads, m, r / heads) of rows (K, m, r) with labels (m, C)."""

@@ -158,15 +158,11 @@ class Encoder:
 
 def _numbers(table: Table, j: int, rows: Rows) -> np.ndarray:
     """Cells (n,) of a column as numbers: those that its levels name, if it is categorical."""
-    values = table.numbers(j, rows)
     column = table.columns[j]
     if column.kind == "continuous":
-        return values
-    named = np.array([float(level) for level in column.levels])
-    known = ~np.isnan(values)
-    codes = values[known].astype(np.int64)
-    values[known] = named[codes]
-    return values
+        return table.numbers(j, rows)
+    named = np.array([*column.levels, "nan"], dtype=np.float64)
+    return named[table.cells[j][rows]]  # the code of a missing cell is -1, the last index
 
 
 def _is_numeric(column: Column) -> bool:

@@ -81,9 +81,9 @@ class TrainingRows:
             )
 
         validation = known_rows(table, split.validation)
-        evaluated = drawn(len(validation), settings.evaluated_rows, seed, count=1)
+        evaluated = sampled(len(validation), settings.evaluated_rows, seed, count=1)
         train = labelled(known_rows(table, split.train))
-        context = drawn(len(train), settings.context_rows, seed, count=0).to(device)
+        context = sampled(len(train), settings.context_rows, seed, count=0).to(device)
         return cls(train, labelled(validation[evaluated.numpy()]), train.take(context))
 
 
@@ -92,7 +92,7 @@ def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
     return rows[~np.isnan(table.numbers(table.target, rows))]
 
 
-def drawn(rows: int, limit: int | None, seed: int, count: int) -> Tensor:
+def sampled(rows: int, limit: int | None, seed: int, count: int) -> Tensor:
     """At most `limit` of so many rows, in ascending order."""
     if limit is None or rows <= limit:
         return torch.arange(rows)

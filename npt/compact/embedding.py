@@ -43,7 +43,14 @@ class CellEmbedding(nn.Module):
         numbers = len(encoder.numeric)
         features = len(encoder.features)
         scales = torch.tensor(by_member(settings.bin_scale, members))
-        self.functions = build_functions(encoder, settings)
+        means = torch.from_numpy(encoder.means).float()
+        self.functions: PiecewiseLinear | Periodic
+        if settings.number_embedding == "periodic":
+            self.functions = Periodic(numbers, settings.bins)
+        elif settings.number_embedding == "piecewise":
+            self.functions = PiecewiseLinear(means)
+        else:
+            self.functions = PiecewiseLinear(means[:, :0])  # no function but the number itself
         for name in ("numeric", "categorical"):
             places = np.searchsorted(encoder.features, getattr(encoder, name))
             self.register_buffer(name, torch.from_numpy(places), persistent=False)
@@ -151,16 +158,6 @@ class Periodic(nn.Module):
         numbers = features.numbers.T[..., None]
         periods = numbers * self.frequency + self.phase
         return torch.cos(2 * math.pi * periods)
-
-
-def build_functions(encoder: Encoder, settings: CompactSettings) -> PiecewiseLinear | Periodic:
-    """The functions of numbers that the settings name; linear tokens have none."""
-    if settings.number_embedding == "periodic":
-        return Periodic(len(encoder.numeric), settings.bins)
-    means = torch.from_numpy(encoder.means).float()
-    if settings.number_embedding == "linear":
-        means = means[:, :0]
-    return PiecewiseLinear(means)
 
 
 def _vectors(*shape: int) -> nn.Parameter:

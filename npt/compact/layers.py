@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from npt.compact.settings import CompactSettings
+
 WIDENING = 2  # width of a feed-forward layer, in multiples of its input's
 RESIDUAL_SCALE = 0.5  # of the initial weights of a layer that ends a residual branch
 
@@ -65,17 +67,13 @@ class MemberDropout(nn.Module):
 class FeedForward(nn.Module):
     """A residual block of one hidden layer, which is wider than its input."""
 
-    def __init__(
-        self,
-        members: int,
-        width: int,
-        dropout: Sequence[float],
-    ) -> None:
+    def __init__(self, width: int, settings: CompactSettings) -> None:
         super().__init__()
+        members = settings.members
         hidden = WIDENING * width
         self.widen = MemberLinear(members, width, hidden)
         self.narrow = MemberLinear(members, hidden, width, RESIDUAL_SCALE)
-        self.dropout = MemberDropout(dropout)
+        self.dropout = MemberDropout(by_member(settings.dropout, members))
 
     def forward(self, x: Tensor) -> Tensor:
         """From (K, ..., width) to the same shape."""

@@ -20,7 +20,7 @@ from npt.compact.attention import AttributeAttention, DatapointAttention
 from npt.compact.columns import Encoder, Features
 from npt.compact.copying import Residuals, moved, near_rows, shown_beyond
 from npt.compact.embedding import CellEmbedding
-from npt.compact.layers import FeedForward, MemberLinear, by_member, normalised
+from npt.compact.layers import FeedForward, MemberLinear, normalised
 from npt.compact.settings import CompactSettings
 
 HEAD_SCALE = 0.5
@@ -54,12 +54,11 @@ class CompactNPT(nn.Module):
         super().__init__()
         members = settings.members
         tokens = len(encoder.features) + 1
-        dropout = by_member(settings.dropout, members)
         self.members = members
         self.embedding = CellEmbedding(encoder, settings)
         self.between_attributes = AttributeAttention(settings)
         self.compress = MemberLinear(members, tokens * settings.token_width, settings.width)
-        self.feed_forward = FeedForward(members, settings.width, dropout)
+        self.feed_forward = FeedForward(settings.width, settings)
         self.between_datapoints = nn.ModuleList()
         for _ in range(settings.layers):
             block = DatapointAttention(encoder.classes, settings)

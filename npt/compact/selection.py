@@ -52,7 +52,7 @@ def with_copying(trained: TrainedCompactNPT, rows: np.ndarray) -> tuple[TrainedC
 def _row_losses(trained: TrainedCompactNPT, rows: np.ndarray) -> np.ndarray:
     """Squared error, or negative log-likelihood (n,) of each row."""
     truth = trained.table.truth[rows]
-    predicted = trained.decode(trained.outputs_of(rows)).values
+    predicted = trained.predict(rows).values
     if trained.task == "regression":
         return (predicted - truth) ** 2
     return negative_log_likelihoods(truth, predicted)

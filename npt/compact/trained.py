@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.compact.columns import Encoder, Features
-from npt.compact.data import drawn, known_rows
+from npt.compact.columns import Encoder, Features, Rows
+from npt.compact.data import known_rows, sampled
 from npt.compact.model import CompactNPT, Context, chunk_size
 from npt.compact.settings import CompactSettings
 from npt.compact.training import build_model, predict, shown_labels
@@ -25,7 +25,7 @@ from npt.errors import UserError
 from npt.interface import Prediction, Resources
 from npt.nn.device import device_of
 from npt.nn.trained_network import TrainedNetwork
-from npt.table import Split, Table, Task
+from npt.table import ALL_ROWS, Split, Table, Task
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,7 @@ class TrainedCompactNPT(TrainedNetwork):
 
     def predict_table(self, table: Table) -> Prediction:
         """Predict all rows of another table with the same columns."""
-        features = self.encoder.encode(table)
-        return self.decode(self.outputs(features))
+        return self.decode(self.outputs(self.features(table)))
 
     def in_contexts(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, TrainedCompactNPT]]:
         """Indices of some rows, with the network in whose context these are predicted."""
@@ -128,15 +127,18 @@ class TrainedCompactNPT(TrainedNetwork):
             self.settings.members, len(rows), self.encoder.classes
         )
         for indices, model in self.in_contexts(rows):
-            features = self.encoder.encode(self.table, rows[indices])
+            features = self.features(self.table, rows[indices])
             outputs[:, torch.from_numpy(indices)] = model.outputs(features)
         return outputs
 
     @torch.no_grad()
     def outputs(self, features: Features) -> Tensor:
         """Outputs (K, n, C) of rows in the whole context: logits, or standardised values."""
-        features = features.to(self.device, torch.float64)
         return predict(self.precise, features, self.context)
+
+    def features(self, table: Table, rows: Rows = ALL_ROWS) -> Features:
+        """Cells of rows of a table with the same columns, in double precision."""
+        return self.encoder.encode(table, rows).to(self.device, torch.float64)
 
     @cached_property
     def precise(self) -> CompactNPT:
@@ -146,8 +148,7 @@ class TrainedCompactNPT(TrainedNetwork):
     @cached_property
     def context_features(self) -> Features:
         """Cells of the context, in double precision."""
-        features = self.encoder.encode(self.table, self.context_rows)
-        return features.to(self.device, torch.float64)
+        return self.features(self.table, self.context_rows)
 
     @property
     def parts(self) -> np.ndarray:
@@ -189,10 +190,9 @@ class TrainedCompactNPT(TrainedNetwork):
     @torch.no_grad()
     def encoded(self, rows: np.ndarray) -> Tensor:
         """Encoded rows (K, n, r), in double precision."""
-        features = self.encoder.encode(self.table, rows).to(self.device, torch.float64)
-        return self.precise.encode(features)
+        return self.precise.encode(self.features(self.table, rows))
 
 
 def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:
     """As many of the rows as a context may have, drawn at random."""
-    return rows[drawn(len(rows), settings.context_rows, seed, count=0).numpy()]
+    return rows[sampled(len(rows), settings.context_rows, seed, count=0).numpy()]

@@ -246,7 +246,7 @@ class NPTEstimator(BaseEstimator):
         else:
             split = self._random_split(table, seed)
         self._together()  # refuses rows that attend to each other
-        with value_errors():
+        with computing(self.n_jobs):
             job = Job(
                 table=table,
                 split=split,
@@ -257,8 +257,7 @@ class NPTEstimator(BaseEstimator):
                 visible=None if self.verbose == "auto" else bool(self.verbose),
             )
             settings = settings_of(architecture, named, self.settings, table.task, table.rows)
-            with computing(self.n_jobs):
-                self.model_ = MODELS[architecture].fit(job, settings)
+            self.model_ = MODELS[architecture].fit(job, settings)
         self.features_ = features
         self.target_ = target
         self.rows_ = rows

@@ -78,7 +78,7 @@ class CompactModel(Model):
         trained = self.trained
         if not trained.settings.between_datapoints:
             raise UserError("explain: the model has no attention between datapoints")
-        features = trained.encoder.encode(table).to(trained.device, torch.float64)
+        features = trained.features(table)
         parts = []
         for rows in torch.arange(len(features), device=trained.device).split(trained.chunk_size):
             encoded = trained.precise.encode(features.take(rows))
@@ -90,7 +90,7 @@ class CompactModel(Model):
     def without(self, table: Table, places: Sequence[np.ndarray]) -> list[np.ndarray]:
         """See `Model`."""
         trained = self.trained
-        features = trained.encoder.encode(table).to(trained.device, torch.float64)
+        features = trained.features(table)
         visible = torch.zeros(len(features), len(self.rows), dtype=torch.bool)
         predictions = []
         for left_out in places:

@@ -123,11 +123,13 @@ class EveryUpdate(Checkpoint):
             raise KeyboardInterrupt
 
 
-def interrupted(run: Run, path: Path, killed_after: int, stamped: str = "one") -> None:
+def interrupted(
+    run: Run, path: Path, killed_after: int, stamped: str = "one", **options: Any
+) -> None:
     dying = EveryUpdate(path, stamped, 0)
     dying.lives = killed_after
     with pytest.raises(KeyboardInterrupt):
-        run(checkpoint=dying)
+        run(checkpoint=dying, **options)
 
 
 def assert_same(training: Training[Any, Any], other: Training[Any, Any]) -> None:
@@ -207,10 +209,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_metrics_have_a_row_for_every_evaluation(run: Run, tmp_path: Path) -> None:
     whole = run(metrics=tmp_path / "whole.csv")
     path = tmp_path / "metrics.csv"
-    dying = EveryUpdate(tmp_path / "state", "one", 0)
-    dying.lives = 7
-    with pytest.raises(KeyboardInterrupt):
-        run(checkpoint=dying, metrics=path)
+    interrupted(run, tmp_path / "state", 7, metrics=path)
     run(checkpoint=Checkpoint(tmp_path / "state", "one", 60), metrics=path)
     rows = rows_of(path)
     assert rows == rows_of(tmp_path / "whole.csv")

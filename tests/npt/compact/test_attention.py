@@ -109,9 +109,6 @@ def test_datapoint_attention_equals_the_reference(similarity: str, labels_of_oth
     outputs = block(rows, *block.context(others, labels), ~visible)
     expected = reference_datapoints(block, rows, others, labels, visible, similarity)
     assert torch.allclose(outputs, expected, atol=1e-12)
-    everything = torch.ones_like(visible)
-    expected = reference_datapoints(block, rows, others, labels, everything, similarity)
-    assert torch.allclose(block(rows, *block.context(others, labels)), expected, atol=1e-12)
 
 
 @torch.no_grad()
@@ -196,13 +193,11 @@ def test_a_member_is_a_network_alone() -> None:
 
 
 def test_dropout_keeps_the_mean_of_every_member() -> None:
-    dropout = MemberDropout([0.0, 0.5, 0.2])
-    x = torch.ones(3, 200, 100)
     torch.manual_seed(0)
+    dropout = MemberDropout([0.0, 0.5, 0.2])
+    x = torch.ones(3, 20_000)
     dropped = dropout(x)
     assert torch.equal(dropped[0], x[0])
-    shares = (dropped == 0).flatten(1).float().mean(1)
-    assert shares.tolist() == pytest.approx([0, 0.5, 0.2], abs=0.02)
-    assert dropped.flatten(1).mean(1).tolist() == pytest.approx([1, 1, 1], abs=0.02)
-    assert dropped[1].max().item() == pytest.approx(2.0)
+    assert (dropped == 0).float().mean(1).tolist() == pytest.approx([0, 0.5, 0.2], abs=0.02)
+    assert dropped.mean(1).tolist() == pytest.approx([1, 1, 1], abs=0.02)
     assert torch.equal(dropout.eval()(x), x)

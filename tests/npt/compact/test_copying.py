@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import torch
 from npt.compact.copying import NEAREST, Residuals, moved
 from npt.compact.layers import normalised
 from npt.compact.learner import CompactLearner
+from npt.compact.model import Context
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
@@ -22,7 +21,7 @@ from tests.npt.compact.tables import fitted
 
 MEMBERS, QUERIES, ROWS, WIDTH = 2, 3, 5, 4
 SETTINGS = CompactSettings(
-    token_width=8, width=16, heads=2, bins=8, members=2, updates=150, evaluate_every=25
+    token_width=8, width=16, heads=2, bins=8, members=2, updates=75, evaluate_every=25
 )
 
 
@@ -71,24 +70,27 @@ def test_only_the_nearest_rows_move_a_value() -> None:
     assert torch.allclose(result, expected)
 
 
+def with_residuals(labels: torch.Tensor, query: torch.Tensor | None = None) -> Context:
+    """The context of the network that copies, with other labels."""
+    model = copying().precise
+    rows = copying().encoded_context
+    with torch.no_grad():
+        return model.with_residuals(model.context(rows, labels), rows, labels, query)
+
+
 def test_residuals_of_near_rows_suffice_for_a_query() -> None:
     _, split = repeated_rows(noise=0.1)
     trained = copying()
     assert len(trained.context_rows) > 4 * NEAREST
-    model = trained.precise
-    labels = trained.context_labels
     query = trained.encoded(split.test[:1])
+    whole = with_residuals(trained.context_labels)
+    near = with_residuals(trained.context_labels, query)
+    assert whole.residuals is not None and near.residuals is not None
+    assert (near.residuals.values == 0).sum() > (whole.residuals.values == 0).sum()
     with torch.no_grad():
-        whole = model.with_residuals(
-            model.context(trained.encoded_context, labels), trained.encoded_context, labels
-        )
-        of_query = model.with_residuals(
-            model.context(trained.encoded_context, labels), trained.encoded_context, labels, query
-        )
-        assert whole.residuals is not None and of_query.residuals is not None
-        assert (of_query.residuals.values == 0).sum() > (whole.residuals.values == 0).sum()
-        expected = model.predict(query, whole)
-        assert torch.allclose(model.predict(query, of_query), expected, rtol=0, atol=1e-12)
+        expected = trained.precise.predict(query, whole)
+        predicted = trained.precise.predict(query, near)
+    assert torch.allclose(predicted, expected, rtol=0, atol=1e-12)
 
 
 def repeated_rows(noise: float) -> tuple[Table, Split]:
@@ -137,33 +139,21 @@ def test_blind_twins_copy_nothing(blind: str) -> None:
 
 def test_own_residual_moves_no_row_of_the_context() -> None:
     """The residual of a row is its label minus a prediction that does not depend on the label."""
-    trained = copying()
-    changed = trained.context_labels.clone()
+    labels = copying().context_labels
+    changed = labels.clone()
     changed[7] += 1
-    model = trained.precise
-    rows = trained.encoded_context
-    with torch.no_grad():
-        before = model.with_residuals(
-            model.context(rows, trained.context_labels), rows, trained.context_labels
-        ).residuals
-        after = model.with_residuals(model.context(rows, changed), rows, changed).residuals
+    before = with_residuals(labels).residuals
+    after = with_residuals(changed).residuals
     assert before is not None and after is not None
     assert torch.allclose(after.values[:, 7] - before.values[:, 7], torch.ones(2, 1).double())
 
 
 def test_reach_is_saved_with_the_weights(tmp_path: Path) -> None:
     table, split = repeated_rows(noise=0.1)
-    trained = copying()
-    trained.save(tmp_path / "weights.pt")
-    blind = table.blind(split.test)
     path = tmp_path / "weights.pt"
+    copying().save(path)
+    blind = table.blind(split.test)
     loaded = CompactLearner.load(SETTINGS, Resources(device="cpu"), path, blind, split, 0)
-    expected = trained.predict(split.test).values
+    assert loaded.model.copies
+    expected = copying().predict(split.test).values
     assert np.array_equal(loaded.predict(split.test).values, expected)
-    assert not np.array_equal(without_copying(trained).predict(split.test).values, expected)
-
-
-def without_copying(trained: TrainedCompactNPT) -> TrainedCompactNPT:
-    model = copy.deepcopy(trained.model)
-    model.reach.zero_()
-    return replace(trained, model=model)

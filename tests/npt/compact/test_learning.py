@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from npt.compact.columns import Encoder
 from npt.compact.data import LabelledRows
+from npt.compact.model import Context
 from npt.compact.settings import CompactSettings
 from npt.compact.training import draw_visibility
-from npt.table import Column, Split, Table, Task
+from npt.table import Table, Task
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
     CPU,
@@ -153,8 +154,9 @@ def test_masked_rows_are_scored_and_seen_by_none() -> None:
     assert torch.equal(invisible, masked.expand(20, 20))
 
 
-def test_validation_targets_only_select() -> None:
-    settings = TINY.changed(evaluate_every=TINY.updates)
+@pytest.mark.parametrize("lookup", ["off", "original"])
+def test_validation_targets_only_select(lookup: str) -> None:
+    settings = TINY.changed(evaluate_every=TINY.updates, lookup=lookup)
     table = mixed_table()
     split = first_split(table)
     truth = table.truth
@@ -169,44 +171,15 @@ def test_validation_targets_only_select() -> None:
     assert same_bits(*weights)
 
 
-NOISE_ROWS = 2400
+def test_update_hides_every_row_from_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = started(PLAIN)
+    predict = training.model.predict
+    masks = []
 
+    def recorded(rows: Tensor, context: Context, invisible: Tensor) -> Tensor:
+        masks.append(invisible)
+        return predict(rows, context, invisible)
 
-def noise(task: Task) -> tuple[Table, Split]:
-    """Targets that no feature tells anything about."""
-    generator = np.random.default_rng(5)
-    rows = NOISE_ROWS + 10
-    x = generator.normal(size=(rows, 2))
-    target = Column("y", "continuous")
-    truth = generator.normal(size=rows)
-    if task == "binary":
-        target = Column("y", "categorical", ("a", "b"))
-        truth = (truth > 0).astype(float)
-    columns = (Column("x0", "continuous"), Column("x1", "continuous"), target)
-    return Table.of(columns, np.column_stack([x, truth]), 2), consecutive(NOISE_ROWS, 5, 5)
-
-
-def gains_in_one_pass(task: Task) -> np.ndarray:
-    """How far the loss of every batch, before it is trained on, is below that of a constant."""
-    settings = TINY.changed(
-        width=16, updates=NOISE_ROWS // 32, batch_rows=32, learning_rate=0.02, dropout=[0.0]
-    )
-    table, split = noise(task)
-    start = started(settings, table, split)
-    gains = []
-    for number in range(1, settings.updates + 1):
-        labels = start.data.train.labels[start.batch_rows(number)]
-        if task == "regression":
-            constant = float(labels.square().mean())
-        else:
-            shares = start.data.train.labels.mean(0)
-            constant = float(-(labels @ shares.log()).mean())
-        gains.append(constant - start.update(number))
-    return np.array(gains)
-
-
-@pytest.mark.parametrize("task", ["regression", "binary"])
-def test_noise_targets_cannot_be_predicted(task: Task) -> None:
-    """The chance of three standard errors above zero is 0.13 %."""
-    gains = gains_in_one_pass(task)
-    assert gains.mean() < 3 * gains.std(ddof=1) / math.sqrt(len(gains))
+    monkeypatch.setattr(training.model, "predict", recorded)
+    training.update(1)
+    assert torch.equal(masks[0], torch.eye(len(masks[0]), dtype=torch.bool))

@@ -20,12 +20,7 @@ from npt.validation import validated
 from tests.conftest import first_split, make_table
 from tests.npt.compact.tables import (
     CPU,
-    TINY,
     fitted,
-    mixed_table,
-    same_bits,
-    started,
-    weights_of,
 )
 from tests.workflow.studies.models import unrelated
 
@@ -39,7 +34,7 @@ LOOKUP = CompactSettings(
     feature_mask=[0.0],
     rate_scale=[1.0],
     bin_scale=[0.15],
-    updates=300,
+    updates=200,
     evaluate_every=50,
     batch_rows=64,
     learning_rate=0.01,
@@ -121,22 +116,6 @@ def test_rows_attend_to_their_duplicates_in_training() -> None:
     assert scored.tolist() == list(range(20))
     assert not invisible.diagonal().any()
     assert set(invisible.sum(0).tolist()) == {0, 19}
-
-
-def test_training_sees_no_target_of_other_parts() -> None:
-    settings = TINY.changed(lookup="original", evaluate_every=TINY.updates)
-    table = mixed_table()
-    split = first_split(table)
-    weights = []
-    for part in (None, split.validation, split.test):
-        shown = table
-        if part is not None:
-            shown = with_truth(table, part, table.truth[part] + 50)
-        start = started(settings, shown, split)
-        start.run()
-        weights.append(weights_of(start.model))
-    assert same_bits(weights[0], weights[1])
-    assert same_bits(weights[0], weights[2])
 
 
 def test_contexts_have_the_duplicates_of_their_rows() -> None:

@@ -207,16 +207,13 @@ def test_the_average_equals_a_loop() -> None:
     settings = SETTINGS.changed(weight_average=0.7)
     model = started(settings).model
     optimiser = Optimiser(model, settings)
-    expected: list[Tensor] = []
-    for number in range(1, 41):
+    step(optimiser, model, gradients(model, 1))
+    expected = weights_of(model)  # the average begins with the first weights
+    for number in range(2, 41):
         step(optimiser, model, gradients(model, number))
-        current = weights_of(model)
-        if number == 1:
-            expected = current
         decay = min(0.7, (1 + number) / (10 + number))
-        pairs = zip(expected, current, strict=True)
-        expected = [decay * average + (1 - decay) * weight for average, weight in pairs]
-    assert decay == 0.7
+        for average, weight in zip(expected, weights_of(model), strict=True):
+            average.mul_(decay).add_((1 - decay) * weight)
     averaged = optimiser.averaged.module.parameters()
     for average, weight in zip(averaged, expected, strict=True):
         assert torch.allclose(average, weight, atol=1e-5)

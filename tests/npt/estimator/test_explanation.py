@@ -34,9 +34,7 @@ def test_attention_is_a_mean_over_blocks_heads_and_members(fitted: NPTRegressor)
     assert explanation.attention.shape == (6, 40)
     assert np.allclose(explanation.attention.sum(1), 1)
     trained = fitted.model_.trained
-    features = trained.encoder.encode(fitted._new_rows(frame[:6])).to(
-        torch.device("cpu"), torch.float64
-    )
+    features = trained.features(fitted._new_rows(frame[:6]))
     with torch.no_grad():
         encoded = trained.precise.encode(features)
         blocks = trained.precise.attention_weights(encoded, trained.context)

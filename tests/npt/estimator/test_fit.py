@@ -1,4 +1,4 @@
-"""What `fit` does with its arguments."""
+"""What `fit` does with its arguments, and the exact NPT as an architecture."""
 
 from __future__ import annotations
 
@@ -67,6 +67,8 @@ def test_given_validation_rows_are_not_trained_on() -> None:
     assert np.array_equal(*weights)
     with pytest.raises(ValueError, match="y_val"):
         classifier(**FEW).fit(frame, target, X_val=frame)
+    with pytest.raises(ValueError, match="sample_weight"):
+        paper_classifier().fit(frame, target, sample_weight=np.arange(40))
     with pytest.raises(ValueError, match="y_val"):
         classifier(**FEW).fit(frame, target, X_val=frame[:1], y_val=[99])
 
@@ -151,8 +153,6 @@ def test_bar_is_shown_only_when_wanted(capsys: pytest.CaptureFixture[str]) -> No
         assert capsys.readouterr() == ("", "")
     regressor(**FEW, verbose=1).fit(frame, target)
     assert "4/4" in capsys.readouterr().err
-    paper_classifier(max_updates=2, verbose=1).fit(*table("multiclass", 20))
-    assert "2/2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("classes", [[0, 0, 1], [0, 1, 2, 3], [0, 1, 1, 1, 1, 1, 1]])
@@ -229,9 +229,9 @@ def test_failed_fit_leaves_no_model() -> None:
 def test_folds_in_threads_are_those_in_turn(architecture: dict[str, Any]) -> None:
     frame, target = table("regression", 40)
     model = NPTRegressor(**{**architecture, "max_updates": 4})
-    in_turn = cross_val_score(model, frame, target, cv=4)
+    in_turn = cross_val_score(model, frame, target, cv=3)
     with parallel_backend("threading"):
-        in_threads = cross_val_score(model, frame, target, cv=4, n_jobs=4)
+        in_threads = cross_val_score(model, frame, target, cv=3, n_jobs=3)
     assert np.array_equal(in_threads, in_turn)
 
 
@@ -284,3 +284,53 @@ def test_auto_has_the_named_hyperparameters() -> None:
         named = {**dict.fromkeys(NAMED), name: 3}
         expected = "solved" if name in KEYS["solved"] else "compact"
         assert architecture_of("auto", named, 10, of_classes=True) == expected
+
+
+ROUNDING = 1e-5
+
+
+def new_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Twelve rows, with categories that `fit` has not seen and missing cells."""
+    new = frame.iloc[:12] * 1
+    new["x0"] += 3.0
+    new.loc[new.index[:3], "color"] = "violet"
+    new.loc[new.index[2:5], "x1"] = np.nan
+    return new
+
+
+def fitted(**changes: Any) -> tuple[NPTClassifier, pd.DataFrame]:
+    frame, target = table("multiclass")
+    return paper_classifier(**{"max_updates": 20, **changes}).fit(frame, target), new_rows(frame)
+
+
+@pytest.mark.parametrize("changes", [{}, {"batch_rows": 27, "class_balanced": True}])
+def test_rows_predicted_alone_equal_one_row_a_call(changes: dict[str, Any]) -> None:
+    model, new = fitted(settings={**PAPER["settings"], **changes}, predict_together=False)
+    alone = model.predict_proba(new)
+    model.set_params(predict_together=None)
+    calls = [model.predict_proba(new.iloc[[row]]) for row in range(len(new))]
+    assert np.allclose(alone, np.concatenate(calls), rtol=0, atol=ROUNDING)
+    together = model.predict_proba(new)
+    assert not np.allclose(alone, together, rtol=0, atol=10 * ROUNDING)
+
+
+def test_one_new_row_is_the_same_to_the_last_bit() -> None:
+    model, new = fitted()
+    joint = model.predict_proba(new[:1])
+    model.set_params(predict_together=False)
+    assert np.array_equal(model.predict_proba(new[:1]), joint)
+
+
+def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:
+    settings = {**PAPER["settings"], "lookup": "original", "target_mask": 1}
+    model, new = fitted(settings=settings, max_updates=2, predict_together=False)
+    with pytest.raises(ValueError, match="lookup"):
+        model.predict(new)
+
+
+def test_given_validation_rows_select_the_weights() -> None:
+    frame, target = table("multiclass", 40)
+    model = paper_classifier(max_updates=3)
+    model.fit(frame[:30], target[:30], X_val=frame[30:], y_val=target[30:])
+    assert model.model_.split.validation.tolist() == list(range(30, 40))
+    assert model.predict_proba(frame).shape == (40, 3)

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from npt.estimator import NPTClassifier, NPTRegressor
 from tests.npt.estimator.small import SOLVED, classifier, regressor, table
 
+FEW = {"max_updates": 15, "width": 16}
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
         "A repeated row attends to its copy, whose label is its own; and batches, dropout and "
@@ -23,7 +24,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [classifier(), regressor()], expected_failed_checks=lambda _: EXPECTED_FAILURES
+    [classifier(**FEW), regressor(**FEW)], expected_failed_checks=lambda _: EXPECTED_FAILURES
 )
 def test_scikit_learn_accepts(
     estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
