@@ -145,16 +145,6 @@ def test_rounding_is_no_loss() -> None:
     assert (rows["depends"], rows["depends_error"]) == (0, 0)
 
 
-def test_table_has_both_effects_of_each_source() -> None:
-    columns = section(benefit_study()).columns
-    sources = ["other rows", "labels of other rows"]
-    assert texts(columns["Source"]) == [*sources, "other features", *sources]
-    depends = ["× 4.0 (3 of 3)", "**× 3.0 (3 of 3)**", "–", "**× 6.0 (3 of 3)**", "× 5.0 (3 of 3)"]
-    assert texts(columns["Depends"]) == depends
-    benefits = ["**× 2.1 (3 of 3)**", "× 1.0 (1 of 3)", "**× 1.5 (3 of 3)**", "–", "–"]
-    assert texts(columns["Benefits"]) == benefits
-
-
 @pytest.mark.parametrize(
     ("failed", "note"),
     [

@@ -112,9 +112,7 @@ def test_table_and_figure_have_the_largest_of_the_folds() -> None:
     assert means.loc["contractive", "bound"] == 50
     assert np.isnan(means.loc["base", "bound"])  # type: ignore[arg-type]
     assert means.loc["base", "largest_influence"] == 2
-    (section,) = KIND.view.table("influence", study(), SCORING).sections
-    assert [cell.text for cell in section.columns["Certified"]] == ["–", "–", "50", "–"]
-    assert any("out of memory" in note for note in section.notes)
+    assert np.isnan(means.loc["lost", "largest_influence"])  # type: ignore[arg-type]
     (axis,) = KIND.view.figure("influence", study(), SCORING).axes
     certified, largest, _ = axis.collections
     assert largest.get_offsets()[:, 0].tolist() == [2, 2, 2]
