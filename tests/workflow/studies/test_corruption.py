@@ -26,7 +26,7 @@ from workflow.report.sections import Table as ReportTable
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.probe import bootstrap, probe, shift
+from workflow.studies.corruption.probe import bootstrap, movements, probe, shift
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["corruption"]
@@ -92,6 +92,7 @@ def test_samples_are_of_accuracies_and_of_rows_with_a_target() -> None:
 
 def test_predictions_shift_by_their_root_mean_square() -> None:
     before = np.array([0.0, 0.0])
+    assert movements("regression", before, np.array([3.0, -4.0]), 2.0).tolist() == [1.5, 2.0]
     assert shift("regression", before, np.array([3.0, 4.0])) == pytest.approx(np.sqrt(12.5))
     right = np.array([[0.9, 0.1], [0.6, 0.4]])
     moved = np.array([[0.9, 0.1], [0.4, 0.6]])

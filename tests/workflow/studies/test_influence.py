@@ -11,14 +11,12 @@ import pandas as pd
 import pytest
 import torch
 
-from npt.errors import UserError
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
 from npt.table import Split, Table, Task
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING
 from tests.workflow.studies.models import small_npt
-from workflow.config.reading import read
 from workflow.studies import kinds
 from workflow.studies.certificates.probe import probe
 from workflow.studies.certificates.search import cell_range, largest_influence
@@ -121,14 +119,3 @@ def test_table_and_figure_have_the_largest_of_the_folds() -> None:
     assert labels == ["NPT, 2.00", "NPT (contractive), 2.00", "NPT (span), 2.00"]
     KIND.view.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
     plt.close("all")
-
-
-def test_other_methods_are_refused() -> None:
-    content = {
-        "folds": 0,
-        "datasets": ["yacht"],
-        "methods": ["npt", "npt_compact"],
-        "studies": {"influence": {"kind": "certificates"}},
-    }
-    with pytest.raises(UserError, match=r"studies.influence.methods.*allowed: npt$"):
-        read(content)

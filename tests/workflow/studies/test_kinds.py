@@ -62,6 +62,7 @@ def test_kinds_accept_the_methods_that_they_can_probe() -> None:
     row_models = {"npt", "npt_compact", *stored}
     processes = {name for name, method in methods().items() if method.realisations}
     assert able["processes"] == processes
+    assert able["certificates"] == {"npt"}
     assert able["corruption"] == able["dose_response"] == set(methods()) - processes
     for kind in ("deletion", "attention", "lookup"):
         assert able[kind] == row_models

@@ -44,7 +44,8 @@ def test_corruption_is_scored_with_its_control() -> None:
     table = make_table("regression", 150)
     rows = first_split(table).test
     facts, arrays = kinds()["corruption"].probe(query(table, rows, "corruption"))
-    assert facts["corrupted_rmse"] == pytest.approx(1)
+    assert facts["corrupted_rmse"] == facts["corrupted_shift"] == pytest.approx(1)
+    assert (facts["corrupted_moved"], facts["control_moved"]) == (1, 0)
     assert facts["clean_rmse"] == facts["control_clean_rmse"] == facts["control_rmse"] == 0
     assert len(arrays["control_rows"]) == 20 < len(rows)
     assert np.array_equal(arrays["control"], table.truth[arrays["control_rows"]])
