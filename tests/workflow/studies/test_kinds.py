@@ -24,12 +24,6 @@ def test_listing_the_kinds_in_order_imports_nothing_heavy() -> None:
     assert not {"torch", "sklearn", "pandas", "matplotlib"} & set(modules)
 
 
-@pytest.mark.parametrize("name", PROBES)
-def test_default_options_are_valid(name: str) -> None:
-    options = validated(kinds()[name].options, {}, "options")
-    assert validated(kinds()[name].options, options.model_dump(), "options") == options
-
-
 @pytest.mark.parametrize(
     ("name", "options", "key"),
     [

@@ -24,7 +24,7 @@ from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING, texts
 from workflow.studies import kinds
-from workflow.studies.processes.probe import SIDE, TITLES, shown_pixels
+from workflow.studies.processes.probe import SIDE, TITLES
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["processes"]
@@ -142,16 +142,6 @@ def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> N
     assert texts(section.columns["Method"]) == methods
     assert any("out of memory" in note for note in section.notes)
     assert set(table.tidy["reason"]) == {"", "fold 0: seed 2: out of memory"}
-
-
-def test_tasks_show_what_they_are_named_after() -> None:
-    shown = {task: shown_pixels(task, seed=0) for task in TITLES}
-    assert [len(pixels) for pixels in shown.values()] == [10, 30, 100, 392, 49]
-    assert shown["top_half"].max() == 391
-    rows, columns = np.divmod(shown["coarse"], SIDE)
-    assert set(rows % 4) == set(columns % 4) == {2}
-    assert all(len(np.unique(pixels)) == len(pixels) for pixels in shown.values())
-    assert not np.array_equal(shown["random_10"], shown_pixels("random_10", seed=1))
 
 
 def test_hidden_pixels_are_scored(image_facts: dict[str, Any]) -> None:
