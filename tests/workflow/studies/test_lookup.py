@@ -80,13 +80,6 @@ def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
         assert with_target(model, row, value - shift) == pytest.approx(prediction, abs=1e-4)
 
 
-def test_a_model_without_row_attention_cannot_look_up() -> None:
-    trained, table, split = lookup_npt(300, between_datapoints=False, updates=20)
-    sweep = NPTProbe(trained).intervention(table, split, split.test[:6], sweep=4)
-    assert (np.ptp(sweep.predictions, axis=1) == 0).all()
-    assert (sweep.others == 0).all()
-
-
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     table, split = unrelated(300)
     deviation = statistics(table, split).scale[table.target]
