@@ -13,7 +13,7 @@ from npt.probing import Probe
 from npt.table import Table
 from tests.conftest import first_split, make_table
 from workflow.studies import kinds
-from workflow.studies.query import ProbeQuery, drawn
+from workflow.studies.query import ProbeQuery, sampled
 
 NO_MODEL: Any = None
 
@@ -78,9 +78,9 @@ def test_constant_predictions_are_train_frequencies() -> None:
 
 def test_probed_rows_are_drawn_from_all_test_rows() -> None:
     rows = np.arange(100, 200)
-    some = drawn(rows, 20, 0)
+    some = sampled(rows, 20, 0)
     assert len(some) == 20
     assert sorted(set(some) & set(rows)) == list(some)
     assert some.max() >= 150
-    assert not np.array_equal(some, drawn(rows, 20, 1))
-    assert np.array_equal(drawn(rows, 100, 0), rows)
+    assert not np.array_equal(some, sampled(rows, 20, 1))
+    assert np.array_equal(sampled(rows, 100, 0), rows)

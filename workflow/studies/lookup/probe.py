@@ -18,7 +18,7 @@ from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.nn.duplicates import Rule, noisy_from
 from npt.probing import Duplicates
-from workflow.studies.query import ProbeQuery, drawn, rounded
+from workflow.studies.query import ProbeQuery, rounded, sampled
 from workflow.studies.study_kind import Facts
 
 SWEPT_ROWS = 20
@@ -41,14 +41,14 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     alone = probe.without_duplicates().predict(query.rows)
     statistics = probe.trained.statistics
     constant = np.full(len(truth), statistics.centre[query.table.target])
-    swept_rows = drawn(query.rows, SWEPT_ROWS, query.seed)
+    swept_rows = sampled(query.rows, SWEPT_ROWS, query.seed)
     sweep = probe.intervention(query.table, query.split, swept_rows)
     shift = 0.0
     if "add_one" in probe.lookup:
         shift = float(statistics.scale[query.table.target])  # the duplicates' targets are larger
     swept_values = np.tile(sweep.values, len(sweep.predictions))
     swept = sweep.predictions.ravel()
-    pairs = drawn(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
+    pairs = sampled(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
     facts = {
         "lookup": probe.lookup,
         "rmse": query.score(predictions)["rmse"],
