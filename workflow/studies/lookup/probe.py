@@ -39,13 +39,11 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     truth = query.truth
     predictions = probe.predict(query.rows)
     alone = probe.without_duplicates().predict(query.rows)
-    statistics = probe.trained.statistics
-    constant = np.full(len(truth), statistics.centre[query.table.target])
     swept_rows = sampled(query.rows, SWEPT_ROWS, query.seed)
     sweep = probe.intervention(query.table, query.split, swept_rows)
     shift = 0.0
-    if "add_one" in probe.lookup:
-        shift = float(statistics.scale[query.table.target])  # the duplicates' targets are larger
+    if "add_one" in probe.lookup:  # targets are larger on duplicates
+        shift = float(probe.trained.statistics.scale[query.table.target])
     swept_values = np.tile(sweep.values, len(sweep.predictions))
     swept = sweep.predictions.ravel()
     pairs = sampled(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
@@ -56,7 +54,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "alone_rmse": query.score(alone)["rmse"],
         **neighbour_facts(query, task),
         **baseline_facts(query, task),
-        "constant_rmse": query.score(constant)["rmse"],
+        "constant_rmse": query.score(query.constant())["rmse"],
         "looked_up": {"truth": rounded(truth[pairs]), "predicted": rounded(predictions[pairs])},
         "shift": shift,
         "intervention_correlation": _correlation(swept_values, swept),
