@@ -20,7 +20,7 @@ from workflow.results.row import Row, sizes
 from workflow.results.row_file import read_rows, remedy
 from workflow.results.search import CONFIGURATION
 from workflow.studies import kinds
-from workflow.studies.query import ProbeQuery, drawn, target_scale
+from workflow.studies.query import ProbeQuery, sampled, target_scale
 
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
 
@@ -74,7 +74,7 @@ class RunProbe:
                 split = self.job.split(fold)
                 rows = split.test
                 if study.max_test_rows is not None:
-                    rows = drawn(rows, study.max_test_rows, seed=fold)
+                    rows = sampled(rows, study.max_test_rows, seed=fold)
                 table = self.job.prepared.table
                 threads = self.resources.threads
                 query = ProbeQuery(probe, table, split, rows, fold, options, threads)

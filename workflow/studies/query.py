@@ -92,7 +92,7 @@ def target_scale(table: Table, split: Split) -> float:
     return float(np.nanstd(train)) or 1.0
 
 
-def drawn(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
+def sampled(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
     """At most `limit` of the rows, in ascending order."""
     if limit >= len(rows):
         return rows

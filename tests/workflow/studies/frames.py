@@ -56,7 +56,6 @@ def deletion_study(
     facts = {
         "rows": count,
         "distances": distances,
-        "options": {"tolerance": 0.01, "limit": 0.1, "growth": 1.1, "retries": 5, "left": 0.02},
         "partner_kept": partner,
     }
     rows = [row("npt", dataset=dataset, **facts), failed("npt", reason=NO_MODEL)]
@@ -142,16 +141,9 @@ def lookup_study(dataset: str = "protein") -> pd.DataFrame:
         facts = {
             "lookup": "add_one",
             "rmse": rmse,
-            "correlation": 0.99,
-            "alone_rmse": 6.0,
-            "nearest_rmse": 6.1,
-            "neighbours_rmse": 5.0,
             "mlp_rmse": 1.5,
             "compare_with_reasons": "",
-            "constant_rmse": 6.2,
             "shift": 1.0,
-            "intervention_slope": 0.95,
-            "intervention_others": 0.2,
             "sweep": {"values": values, "predicted": [values, values]},
         }
         rows.append(row("npt", fold, dataset, variant="lookup", **facts))
@@ -180,16 +172,11 @@ def benefit_study(folds: int = 3) -> pd.DataFrame:
 def _base(method: str, fold: int, permuted: dict[str, float]) -> Any:
     """A probed row with an RMSE of 1, which grows by that of each permutation."""
     facts: dict[str, Any] = {
-        "options": {"permutations": 2, "threshold": 0.01},
         "test_rmse": 1.0,
-        "control_moved": 0.0,
-        "target_deviation": 2.0,
         "clean_rmse": 1.0,
     }
     for columns, state in (("all", "corrupted"), ("target", "corrupted_target_all")):
         facts[f"{state}_rmse"] = 1.0 + permuted[columns]
-        facts[f"{state}_moved"] = 0.75
-        facts[f"{state}_shift"] = 0.4
     return row(method, fold, "yacht", **facts, train_rows=70, test_rows=10)
 
 

@@ -7,11 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from baselines import baselines
-from baselines.grids import BaselineSettings
-from baselines.probe import StoredRowProbe
-from baselines.trained import TrainedBaseline
-from baselines.tuned import TunedBaseline
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.interface import Resources
@@ -67,19 +62,3 @@ def lookup_npt(rows: int = 1500, **changes: Any) -> tuple[TrainedNPT, Table, Spl
     table, split = unrelated(rows)
     trained = fitted(LOOKUP.changed(**changes), table, split)
     return trained.with_table(table, split), table, split
-
-
-def neighbours(
-    table: Table, split: Split, count: int
-) -> tuple[StoredRowProbe, list[tuple[int, np.ndarray]]]:
-    """The probe of k-NN, and each test row with the train rows from the nearest on."""
-    settings = BaselineSettings(grid={"n_neighbors": [count]})
-    learner = TunedBaseline(baselines()["knn"], settings, Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    assert isinstance(learner.trained, TrainedBaseline)
-    features = learner.trained.data.features
-    nearest = []
-    for row in split.test.tolist():
-        distances = ((features[split.train] - features[row]) ** 2).sum(1)
-        nearest.append((row, split.train[np.argsort(distances, kind="stable")]))
-    return StoredRowProbe(learner.trained), nearest

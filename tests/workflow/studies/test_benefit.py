@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from npt.nn.probe import NPTProbe
-from npt.perturbation import Perturbation
 from npt.probing import Probe
-from npt.table import Column, Split, Table
+from npt.table import Split, Table
 from tests.workflow.report.toy import FAILED, texts
 from tests.workflow.studies.frames import SCORING, benefit_study
 from tests.workflow.studies.models import small_npt
@@ -22,27 +21,10 @@ from workflow.studies import kinds
 from workflow.studies.benefit import LABELS, OTHER_ROWS, BenefitOptions, sources_of
 from workflow.studies.benefit.probe import probe
 from workflow.studies.benefit.view import SELF_TWIN
-from workflow.studies.corruption.probe import movements
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["benefit"]
-NO_MODEL: Any = None
-
-
-class MeanOfOthers(Probe):
-    """Predicts 0.02 for intact rows, and more by half a unit for rows of which all is permuted."""
-
-    def predict(self, rows: np.ndarray) -> np.ndarray:
-        return np.full(len(rows), 0.02)
-
-    def predict_perturbed(
-        self, rows: np.ndarray, perturbation: Perturbation, seed: int
-    ) -> np.ndarray:
-        values = np.full(len(rows), 0.02)
-        if perturbation.share and perturbation.columns == "all":
-            values[rows % 2 == 0] += 0.5 * (1 + perturbation.draw)
-        return values
 
 
 def query(probe: Probe, table: Table, split: Split, permutations: int = 1) -> ProbeQuery:
@@ -58,22 +40,6 @@ def effects(study: pd.DataFrame) -> pd.DataFrame:
 def section(study: pd.DataFrame) -> Section:
     (only,) = KIND.view.table("benefit", study, SCORING).sections
     return only
-
-
-def test_moved_rows_and_movement_are_of_the_target_deviation() -> None:
-    """Ten test rows; the train targets have a standard deviation of 2."""
-    targets = np.concatenate([np.zeros(10), [-2.0, 2.0, np.nan]])
-    table = Table.of([Column("y", "continuous")], targets[:, None], 0)
-    split = Split(0, np.arange(10, 13), np.arange(0), np.arange(10))
-    facts, _ = probe(query(MeanOfOthers(NO_MODEL), table, split))
-    assert facts["corrupted_moved"] == 0.5
-    assert facts["corrupted_target_all_moved"] == 0
-    assert facts["control_moved"] == 0
-    assert facts["target_deviation"] == 2
-    assert facts["corrupted_shift"] == pytest.approx(0.5 * 0.5**0.5)
-    before = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    after = np.array([[0.4, 0.4, 0.2], [0.0, 0.5, 0.5]])
-    assert movements("multiclass", before, after, 7.0) == pytest.approx([0.1, 1.0])
 
 
 def test_probe_is_the_corruption_with_scores_of_all_test_rows() -> None:
@@ -143,16 +109,6 @@ def test_rounding_is_no_loss() -> None:
     study.loc[probed, "corrupted_rmse"] = [1.000001, 1.0, 1.000002, 1.0, 1.000001, 1.0]
     rows = effects(study).loc[("npt", "other rows")]
     assert (rows["depends"], rows["depends_error"]) == (0, 0)
-
-
-def test_table_has_both_effects_of_each_source() -> None:
-    columns = section(benefit_study()).columns
-    sources = ["other rows", "labels of other rows"]
-    assert texts(columns["Source"]) == [*sources, "other features", *sources]
-    depends = ["× 4.0 (3 of 3)", "**× 3.0 (3 of 3)**", "–", "**× 6.0 (3 of 3)**", "× 5.0 (3 of 3)"]
-    assert texts(columns["Depends"]) == depends
-    benefits = ["**× 2.1 (3 of 3)**", "× 1.0 (1 of 3)", "**× 1.5 (3 of 3)**", "–", "–"]
-    assert texts(columns["Benefits"]) == benefits
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from baselines import baselines
+from baselines.grids import BaselineSettings
+from baselines.probe import StoredRowProbe
+from baselines.trained import TrainedBaseline
+from baselines.tuned import TunedBaseline
+from npt.interface import Resources
 from npt.nn.probe import NPTProbe
 from npt.train_rows import TrainRows
 from tests.conftest import first_split, make_table
 from tests.workflow.studies.frames import SCORING, context_study
-from tests.workflow.studies.models import neighbours, small_npt
+from tests.workflow.studies.models import small_npt
 from workflow.config.reading import read
 from workflow.planning.plan import Plan
 from workflow.studies import kinds
@@ -42,11 +48,17 @@ def test_neighbours_with_a_share_are_those_fitted_to_it() -> None:
     split = first_split(table)
     left = split.drawn_train_rows(0.25)
     removed = np.setdiff1d(split.train, left)
-    knn, nearest = neighbours(table, split, 3)
-    predicted = predicted_without(knn, split.test, removed)
-    for prediction, (_, train_rows) in zip(predicted, nearest, strict=True):
-        remaining = train_rows[np.isin(train_rows, left)]
-        assert prediction == pytest.approx(table.truth[remaining[:3]].mean())
+    learner = TunedBaseline(
+        baselines()["knn"], BaselineSettings(grid={"n_neighbors": [3]}), Resources()
+    )
+    learner.fit(table.blind(split.test), split, 0)
+    assert isinstance(learner.trained, TrainedBaseline)
+    features = learner.trained.data.features
+    predicted = predicted_without(StoredRowProbe(learner.trained), split.test, removed)
+    for row, prediction in zip(split.test, predicted, strict=True):
+        distances = ((features[left] - features[row]) ** 2).sum(1)
+        nearest = left[np.argsort(distances, kind="stable")[:3]]
+        assert prediction == pytest.approx(table.truth[nearest].mean())
 
 
 def test_all_rows_are_the_plain_prediction_of_npt() -> None:

@@ -26,7 +26,7 @@ from workflow.report.sections import Table as ReportTable
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions
-from workflow.studies.corruption.probe import bootstrap, probe, shift
+from workflow.studies.corruption.probe import bootstrap, movements, probe, shift
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["corruption"]
@@ -92,6 +92,7 @@ def test_samples_are_of_accuracies_and_of_rows_with_a_target() -> None:
 
 def test_predictions_shift_by_their_root_mean_square() -> None:
     before = np.array([0.0, 0.0])
+    assert movements("regression", before, np.array([3.0, -4.0]), 2.0).tolist() == [1.5, 2.0]
     assert shift("regression", before, np.array([3.0, 4.0])) == pytest.approx(np.sqrt(12.5))
     right = np.array([[0.9, 0.1], [0.6, 0.4]])
     moved = np.array([[0.9, 0.1], [0.4, 0.6]])
@@ -142,16 +143,12 @@ def test_effects_are_tested_on_log_ratios() -> None:
     expected = corrected_p_value(np.log([2.0, 4.0, 8.0]), 1 / 7)
     assert np.exp(tidy["effect"].item()) == pytest.approx(4)
     assert tidy["p_value"].item() == pytest.approx(expected)
-    (section,) = table(ratios_study({"npt": [2.0, 4.0, 8.0]})).sections
-    assert section.columns["Ratio"][0].text == "× 4.0"
-    assert section.columns["Worse folds"][0].text == "3 of 3"
-    answer = KIND.view.card.answer(table(ratios_study({"knn": [2.0] * 3, "npt": [3.0] * 3})).tidy)
-    assert "3.0 (NPT) and 2.0 (k-NN)" in answer
+    assert tidy["worse_folds"].item() == 3
 
 
 def test_controls_of_the_committed_rows_pass() -> None:
     """Permuting all cells costs who predicts from other rows alone, and nobody who ignores them."""
-    for name in ("quick", "row_models", "kernels", "paper_tenth"):
+    for name in ("quick", "row_models", "paper_tenth"):
         study = reference_study(f"{name}/corruption")
         tidy = table(study.loc[:, ~study.columns.str.endswith("_bootstrap")]).tidy
         dependence = [methods()[method].dependence for method in tidy["method"]]
@@ -161,14 +158,6 @@ def test_controls_of_the_committed_rows_pass() -> None:
         certain = everything.query("dependence == 'certain'")
         assert (certain["worse_folds"] == certain["folds"]).all(), name
         assert (everything.query("dependence == 'none'")["largest_effect"] <= 1e-4).all(), name
-
-
-def test_table_has_a_row_for_each_selection() -> None:
-    (section,) = table(selections_study()).sections
-    texts = [[cell.text for cell in row] for row in section.rows]
-    train = ["target", "train", "× 1.7", "2 of 2"]
-    test = ["target", "test", "× 1.0", "0 of 2"]
-    assert texts == [["Yacht", "NPT", *train], ["Yacht", "NPT", *test]]
 
 
 def test_interval_is_of_the_geometric_mean_over_folds() -> None:

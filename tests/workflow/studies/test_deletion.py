@@ -86,8 +86,8 @@ def plain_search(
 @pytest.mark.parametrize("task", ["regression", "binary"])
 def test_parallel_searches_equal_one_at_a_time(task: Task) -> None:
     trained, rows = sensitive_npt(task)
-    results = deletions(NPTProbe(trained), rows[:3], OPTIONS, 5)
-    assert [result.row for result in results] == rows[:3].tolist()
+    results = deletions(NPTProbe(trained), rows[:2], OPTIONS, 5)
+    assert [result.row for result in results] == rows[:2].tolist()
     for result in results:
         left, passes = plain_search(trained, result.row, OPTIONS, 5)
         assert set(result.context[result.kept].tolist()) == left
@@ -124,9 +124,8 @@ def test_the_context_is_the_batch_of_the_query() -> None:
         assert result.row not in result.context
 
 
-@pytest.mark.parametrize("task", ["regression", "binary"])
-def test_a_compact_npt_needs_no_more_rows_than_it_keeps(task: Task) -> None:
-    trained, table, split = small_compact(task)
+def test_a_compact_npt_needs_no_more_rows_than_it_keeps() -> None:
+    trained, table, split = small_compact("binary")
     rows = split.test[:3]
     kind = kinds()["deletion"]
     query = ProbeQuery(CompactProbe(trained), table, split, rows, 0, kind.options(retries=5))
@@ -139,11 +138,7 @@ def test_a_compact_npt_needs_no_more_rows_than_it_keeps(task: Task) -> None:
     for place, remaining in enumerate(kept):
         reduced = replace(trained, context_rows=trained.context_rows[remaining])
         prediction = reduced.predict(rows[[place]]).values[0]
-        if task == "regression":
-            change = abs(prediction - whole[place]) / abs(whole[place])
-        else:
-            change = abs(prediction - whole[place]).sum() / 2
-        assert change < query.options.limit
+        assert abs(prediction - whole[place]).sum() / 2 < query.options.limit
     assert 0 < kept.sum() < kept.size
 
 

@@ -13,7 +13,7 @@ from npt.probing import Probe
 from npt.table import Table
 from tests.conftest import first_split, make_table
 from workflow.studies import kinds
-from workflow.studies.query import ProbeQuery, drawn
+from workflow.studies.query import ProbeQuery, sampled
 
 NO_MODEL: Any = None
 
@@ -44,7 +44,8 @@ def test_corruption_is_scored_with_its_control() -> None:
     table = make_table("regression", 150)
     rows = first_split(table).test
     facts, arrays = kinds()["corruption"].probe(query(table, rows, "corruption"))
-    assert facts["corrupted_rmse"] == pytest.approx(1)
+    assert facts["corrupted_rmse"] == facts["corrupted_shift"] == pytest.approx(1)
+    assert (facts["corrupted_moved"], facts["control_moved"]) == (1, 0)
     assert facts["clean_rmse"] == facts["control_clean_rmse"] == facts["control_rmse"] == 0
     assert len(arrays["control_rows"]) == 20 < len(rows)
     assert np.array_equal(arrays["control"], table.truth[arrays["control_rows"]])
@@ -77,9 +78,9 @@ def test_constant_predictions_are_train_frequencies() -> None:
 
 def test_probed_rows_are_drawn_from_all_test_rows() -> None:
     rows = np.arange(100, 200)
-    some = drawn(rows, 20, 0)
+    some = sampled(rows, 20, 0)
     assert len(some) == 20
     assert sorted(set(some) & set(rows)) == list(some)
     assert some.max() >= 150
-    assert not np.array_equal(some, drawn(rows, 20, 1))
-    assert np.array_equal(drawn(rows, 100, 0), rows)
+    assert not np.array_equal(some, sampled(rows, 20, 1))
+    assert np.array_equal(sampled(rows, 100, 0), rows)

@@ -24,7 +24,7 @@ from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING, texts
 from workflow.studies import kinds
-from workflow.studies.processes.probe import SIDE, TITLES, shown_pixels
+from workflow.studies.processes.probe import SIDE, TITLES
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["processes"]
@@ -53,9 +53,9 @@ def curves_query(prepared: Prepared, settings: TrainingSettings) -> ProbeQuery:
     number, kernel = table.numbers(0), table.numbers(1)
     rows: list[np.ndarray] = []
     for code in range(len(KERNELS)):
-        of_kernel = split.test[kernel[split.test] == code]
-        some = np.unique(number[of_kernel])[:OF_EACH_KERNEL]
-        rows.append(of_kernel[np.isin(number[of_kernel], some)])
+        kernel_rows = split.test[kernel[split.test] == code]
+        some = np.unique(number[kernel_rows])[:OF_EACH_KERNEL]
+        rows.append(kernel_rows[np.isin(number[kernel_rows], some)])
     fewer = Split(0, split.train, split.validation, np.concatenate(rows))
     options = KIND.options(company=20)  # type: ignore[call-arg]
     return ProbeQuery(Probe(trained), table, fewer, fewer.test, seed=0, options=options)
@@ -97,15 +97,15 @@ def image_facts() -> dict[str, Any]:
 
 def study(facts: dict[str, Any], dataset: str, seeds: int = 1) -> pd.DataFrame:
     rows = []
-    for name, of_method in facts.items():
-        rows += [row(name, 0, dataset, seed=seed, **of_method) for seed in range(seeds)]
+    for name, method_facts in facts.items():
+        rows += [row(name, 0, dataset, seed=seed, **method_facts) for seed in range(seeds)]
     return study_frame(rows, "processes")
 
 
 def test_the_ceiling_is_above_untrained_models(facts: dict[str, Any]) -> None:
     ceilings = []
-    for of_method in facts.values():
-        kernels = of_method["kernels"]
+    for method_facts in facts.values():
+        kernels = method_facts["kernels"]
         assert kernels["kernel"] == list(KERNELS)
         ceilings.append(kernels["target_ceiling"])
         for part in ("context", "target"):
@@ -114,8 +114,8 @@ def test_the_ceiling_is_above_untrained_models(facts: dict[str, Any]) -> None:
 
 
 def test_only_npt_predicts_otherwise_in_company(facts: dict[str, Any]) -> None:
-    for name, of_method in facts.items():
-        company = of_method["company"]
+    for name, method_facts in facts.items():
+        company = method_facts["company"]
         assert company["curves"] == 20
         if name == "npt_process":
             assert company["moved"] > 1e-4
@@ -144,22 +144,12 @@ def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> N
     assert set(table.tidy["reason"]) == {"", "fold 0: seed 2: out of memory"}
 
 
-def test_tasks_show_what_they_are_named_after() -> None:
-    shown = {task: shown_pixels(task, seed=0) for task in TITLES}
-    assert [len(pixels) for pixels in shown.values()] == [10, 30, 100, 392, 49]
-    assert shown["top_half"].max() == 391
-    rows, columns = np.divmod(shown["coarse"], SIDE)
-    assert set(rows % 4) == set(columns % 4) == {2}
-    assert all(len(np.unique(pixels)) == len(pixels) for pixels in shown.values())
-    assert not np.array_equal(shown["random_10"], shown_pixels("random_10", seed=1))
-
-
 def test_hidden_pixels_are_scored(image_facts: dict[str, Any]) -> None:
     references = []
-    for of_method in image_facts.values():
-        tasks = of_method["tasks"]
+    for method_facts in image_facts.values():
+        tasks = method_facts["tasks"]
         assert tasks["task"] == list(TITLES)
-        assert of_method["images"] == HELD_OUT
+        assert method_facts["images"] == HELD_OUT
         assert all(square > 0 for square in tasks["square"])
         references.append(tasks["reference_square"])
     assert references[0] == references[1]
@@ -173,8 +163,8 @@ def test_pictures_are_in_their_own_order(image_facts: dict[str, Any]) -> None:
     first = np.flatnonzero(number == IMAGES - HELD_OUT)
     expected = np.zeros((SIDE, SIDE))
     expected[x1[first], x2[first]] = 255 * (table.truth[first] + 0.5)
-    for name, of_method in image_facts.items():
-        for example in of_method["examples"]["images"]:
+    for name, method_facts in image_facts.items():
+        for example in method_facts["examples"]["images"]:
             picture = np.reshape(example["pictures"][0], (SIDE, SIDE))
             assert np.abs(picture - expected).max() <= 0.51
             samples = 3 if name == "attentive_neural_process" else 0

@@ -38,11 +38,11 @@ def like_query(
     """
     lowest, highest = cell_range(inputs)
     visible = inputs.mask[0, rows] == 0
-    shown = inputs.mask[0, query] == 0  # (d,)
+    is_known = inputs.mask[0, query] == 0  # (d,)
     extremes = torch.where(directions > 0, highest, lowest)
-    neighbours = torch.where(shown, inputs.scale[0, query], extremes)
+    neighbours = torch.where(is_known, inputs.scale[0, query], extremes)
     numbers = torch.where(visible, neighbours, inputs.scale[0, rows])
-    codes = torch.where(shown & visible, inputs.codes[0, query], inputs.codes[0, rows])
+    codes = torch.where(is_known & visible, inputs.codes[0, query], inputs.codes[0, rows])
     return numbers, codes
 
 

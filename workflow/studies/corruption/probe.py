@@ -8,7 +8,7 @@ import numpy as np
 
 from npt.perturbation import Perturbation
 from npt.table import Task
-from workflow.studies.query import ProbeQuery, drawn, rounded, target_scale
+from workflow.studies.query import ProbeQuery, rounded, sampled, target_scale
 from workflow.studies.study_kind import Facts
 
 CONTROL_ROWS = 20
@@ -48,7 +48,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
             facts[f"{name}_bootstrap"] = {"changes": rounded(changes, digits=4)}
         distances = [movements(task, clean, predictions, scale) for predictions in corrupted]
         moved[f"{name}_moved"] = float(np.mean(np.stack(distances) > THRESHOLD))
-    control = query.with_rows(drawn(query.rows, CONTROL_ROWS, query.seed))
+    control = query.with_rows(sampled(query.rows, CONTROL_ROWS, query.seed))
     intact = clean[np.isin(query.rows, control.rows)]
     arrays["control_rows"] = control.rows
     arrays["control"] = control.perturbed(Perturbation("shuffle", 0.0))

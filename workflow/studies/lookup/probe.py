@@ -18,7 +18,7 @@ from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.nn.duplicates import Rule, noisy_from
 from npt.probing import Duplicates
-from workflow.studies.query import ProbeQuery, drawn, rounded
+from workflow.studies.query import ProbeQuery, rounded, sampled
 from workflow.studies.study_kind import Facts
 
 SWEPT_ROWS = 20
@@ -39,16 +39,14 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     truth = query.truth
     predictions = probe.predict(query.rows)
     alone = probe.without_duplicates().predict(query.rows)
-    statistics = probe.trained.statistics
-    constant = np.full(len(truth), statistics.centre[query.table.target])
-    swept_rows = drawn(query.rows, SWEPT_ROWS, query.seed)
+    swept_rows = sampled(query.rows, SWEPT_ROWS, query.seed)
     sweep = probe.intervention(query.table, query.split, swept_rows)
     shift = 0.0
-    if "add_one" in probe.lookup:
-        shift = float(statistics.scale[query.table.target])  # the duplicates' targets are larger
+    if "add_one" in probe.lookup:  # targets are larger on duplicates
+        shift = float(probe.trained.statistics.scale[query.table.target])
     swept_values = np.tile(sweep.values, len(sweep.predictions))
     swept = sweep.predictions.ravel()
-    pairs = drawn(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
+    pairs = sampled(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
     facts = {
         "lookup": probe.lookup,
         "rmse": query.score(predictions)["rmse"],
@@ -56,7 +54,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         "alone_rmse": query.score(alone)["rmse"],
         **neighbour_facts(query, task),
         **baseline_facts(query, task),
-        "constant_rmse": query.score(constant)["rmse"],
+        "constant_rmse": query.score(query.constant())["rmse"],
         "looked_up": {"truth": rounded(truth[pairs]), "predicted": rounded(predictions[pairs])},
         "shift": shift,
         "intervention_correlation": _correlation(swept_values, swept),

@@ -38,9 +38,9 @@ def curve_facts(query: ProbeQuery) -> Facts:
         if kernel == KERNELS[0]:
             first_kernel.append(tasks)
     scores = []
-    for kernel, of_batches in points.items():
-        if of_batches:
-            scores.append({"kernel": kernel, **means_of_points(of_batches)})
+    for kernel, batches in points.items():
+        if batches:
+            scores.append({"kernel": kernel, **means_of_points(batches)})
     evaluations = zip(EVALUATION, model.history.T.numpy(), strict=True)
     return {
         "kernels": pd.DataFrame(scores).to_dict("list"),
@@ -81,8 +81,8 @@ def _point_scores(
     predicted = model.gaussians(tasks)
     x = tasks.x.squeeze(-1).double()
     y = tasks.y.double()
-    shown = slice(0, tasks.context)
-    ceiling = posterior(kernel, hyperparameters, x[:, shown], y[:, shown], x)
+    context = slice(0, tasks.context)
+    ceiling = posterior(kernel, hyperparameters, x[:, context], y[:, context], x)
     floored = Gaussians(ceiling.mean, ceiling.deviation.clamp_min(LOWEST))
     values = {
         "": predicted.log_likelihoods(tasks.y),
@@ -92,7 +92,7 @@ def _point_scores(
     }
     by_part = {}
     for name, points in values.items():
-        by_part[f"context{name}"] = points[:, shown]
+        by_part[f"context{name}"] = points[:, context]
         by_part[f"target{name}"] = points[:, tasks.context :]
     return by_part
 

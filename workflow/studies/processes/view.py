@@ -106,9 +106,9 @@ def _rows(
     rows = []
     for title, part, columns in parts:
         row = {"Method": text(title)}
-        for name, of_group in part.groupby(group, sort=False):
+        for name, group_rows in part.groupby(group, sort=False):
             titles = {column: f"{groups[str(name)]}, {score}" for column, score in columns.items()}
-            row |= _means(of_group, titles)
+            row |= _means(group_rows, titles)
         rows.append(row)
     return rows
 
