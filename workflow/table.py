@@ -9,6 +9,7 @@ report stay in the output folder.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import signal
@@ -100,11 +101,25 @@ def _parser() -> argparse.ArgumentParser:
         metavar="METHOD",
         help="instead of those that fit into the time",
     )
-    arguments.add_argument("--folds", type=int, default=3, help="folds of ten (default: 3)")
-    arguments.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    arguments.add_argument("--minutes", type=float, default=2.0, help="time limit (default: 2)")
+    arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
+    arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
+    arguments.add_argument("--minutes", type=_minutes, default=2.0, help="time limit (default: 2)")
     arguments.add_argument("--output", type=Path, help="folder (default: NAME_benchmark)")
     return arguments
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 < minutes < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no positive number of minutes")
+    return minutes
 
 
 def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
@@ -125,8 +140,12 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
         return as_task(options.task)
     try:
         dataset, custom = as_task("regression")
-    except UserError:
-        return as_task("classification")
+    except UserError as of_numbers:
+        try:
+            return as_task("classification")
+        except UserError as error:
+            both = str(error) if str(error) == str(of_numbers) else f"{of_numbers}; or: {error}"
+            raise UserError(both) from None
     values = np.unique(custom.table.truth)
     if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
         return as_task("classification")

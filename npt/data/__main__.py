@@ -9,6 +9,7 @@ python -m npt.data inspect my.csv --target price --task regression
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,8 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             inspect(options)
         else:
             print(listing(options.downloads))
+        sys.stdout.flush()
     except UserError as error:
         sys.exit(f"error: {error}")
+    except BrokenPipeError:  # of `head`; Python's flush at exit must not fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         path = error.filename or options.downloads
         sys.exit(f"error: {path}: {error.strerror or error}")

@@ -20,6 +20,7 @@ from npt.errors import UserError
 
 MIRROR = "NPT_DATA_MIRROR"
 DOWNLOADS = Path("results/data/raw")
+MAX_UNPACKED_BYTES = 4 << 30  # of a file whose size is not declared
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ class _Search:
         path = self.downloads / file.name
         origin = f"{packed.path.name}, {packed.origin}" if file.member else packed.origin
         with replacing(path) as partial:
-            unpack(packed.path, file.member, partial)
+            unpack(packed.path, file.member, partial, file.size or MAX_UNPACKED_BYTES)
             _check(file, partial, origin, "not kept")
         return Located(path, origin)
 

@@ -93,7 +93,7 @@ def short_config(folder: Path) -> Path:
     return smoke_config(folder, studies={name: studies[name] for name in SHORT})
 
 
-WITH_SECONDS = ("cost", "scores")
+WITH_SECONDS = ("cost", "scores", "bencheval")
 
 
 def shortest_config(folder: Path) -> Path:

@@ -11,6 +11,7 @@ from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
+from workflow.config.method_settings import require_settings
 from workflow.config.models import Config
 from workflow.config.study import Study, studies_of
 
@@ -24,6 +25,7 @@ def check(config: Config) -> None:
     _check_custom_datasets(config)
     _check_datasets(config)
     _check_metrics(config)
+    _check_settings(config)
     studies = list(studies_of(config).values())
     for study in studies:
         _check_study(study, config)
@@ -59,6 +61,23 @@ def _check_metrics(config: Config) -> None:
         allowed = [name for name, known in METRICS.items() if task in known.tasks]
         if metric not in allowed:
             raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
+
+
+def _check_settings(config: Config) -> None:
+    """Names of all settings, those of methods that no study runs, too."""
+    for method, changes in config.settings.items():
+        require_settings(method, changes, f"settings.{method}")
+    for dataset, by_method in config.overrides.items():
+        for method, changes in by_method.items():
+            require_settings(method, changes, f"overrides.{dataset}.{method}")
+    for dataset, variants_by_method in config.configurations.items():
+        for method, variants in variants_by_method.items():
+            for name, changes in variants.items():
+                require_settings(method, changes, f"configurations.{dataset}.{method}.{name}")
+    for study, block in config.studies.items():
+        for method, variants in block.variants.items():
+            for name, changes in variants.items():
+                require_settings(method, changes, f"studies.{study}.variants.{method}.{name}")
 
 
 def _check_study(study: Study, config: Config) -> None:

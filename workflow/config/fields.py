@@ -107,7 +107,10 @@ def _folds(value: Any) -> Folds:
 
 def _in_one_line(text: str) -> str:
     """Text as a line of a page and of a log."""
-    return " ".join(text.split())
+    line = " ".join(text.split())
+    if not line.isprintable():
+        raise ValueError(f"{text!r} has a character that cannot be printed")
+    return line
 
 
 NAME_LIST: dict[str, Any] = {

@@ -36,6 +36,14 @@ def as_json(settings: Strict) -> dict[str, Any]:
     return settings.model_dump(mode="json")
 
 
+def require_settings(method: str, changes: Mapping[str, Any], where: str) -> None:
+    """Raise `UserError` for a setting that the method does not have."""
+    names = methods()[method].settings.model_fields
+    for name in changes:
+        if name not in names:
+            raise UserError(f"{where}: {unknown(name, names)}")
+
+
 def check_grid(method: str, settings: Any) -> None:
     """Raise `UserError` for a grid that a baseline cannot search."""
     methods()[method].build(settings, Resources())

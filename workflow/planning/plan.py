@@ -49,11 +49,14 @@ class Plan(Strict):
         for study, variants in selections:
             folds_by_stem = _folds_by_stem(study, variants, blocks)
             planned[study.name] = study.model_copy(update={"runs": folds_by_stem})
+        used = {run.dataset for run in runs.values()}
         return cls(
             preset=config.preset,
             note=config.note,
             scoring=config.scoring,
-            custom_datasets=config.custom_datasets,
+            custom_datasets={
+                name: dataset for name, dataset in config.custom_datasets.items() if name in used
+            },
             runs=runs,
             studies=planned,
         )

@@ -19,7 +19,8 @@ def select(study: Study, config: Config) -> list[Run]:
     """All that a study names, in its order: runs of each variant, without seed and folds.
 
     Raises:
-        UserError: Settings of a variant are invalid, or the kind of the study refuses them.
+        UserError: A variant has the name of a trial, its settings are invalid, or the kind of
+            the study refuses them.
     """
     selected: list[Run] = []
     for dataset in study.datasets:
@@ -38,6 +39,8 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> list[R
     if study.tuned and methods()[method].draw is not None:  # others tune themselves
         tried: dict[str, dict[str, Any]] = {}
         for name, changes in trials(config, dataset, method).items():
+            if name in named:
+                raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
             where = f"configurations.{dataset}.{method}.{name}"
             tried[name] = as_json(resolve(config, dataset, method, changes, where))
         runs.append(Run(**facts, variant=TUNED, settings=tried[BASE], trials=tried))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from npt.atomic import replacing
+from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
 from workflow.config.study import Study
@@ -17,7 +20,9 @@ from workflow.planning.plan import Plan
 from workflow.results.row import Row, Status
 from workflow.results.row_file import remedy
 
-CHECKSUM = "crc32_"  # begins the name of an empty column of earlier versions
+CHECKSUM = "crc32_"  # begins the name of the last column, which is empty; the file's follows
+UNSET = "00000000"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how cells begin that a spreadsheet computes
 TEXT_TYPES = (str, Status, Task)
 # Columns whose values may look like numbers.
 TEXT = ["study"]
@@ -27,8 +32,10 @@ TEXT += [name for name, field in Row.model_fields.items() if field.annotation in
 def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
     frame = study_frame(tuple(rows), study)
+    text = frame.assign(**{CHECKSUM + UNSET: None}).to_csv(index=False)
+    text = text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1)
     with replacing(path) as partial:
-        frame.to_csv(partial, index=False)
+        partial.write_bytes(text.encode())
 
 
 def study_frame(rows: Sequence[Row], study: str) -> pd.DataFrame:
@@ -36,11 +43,18 @@ def study_frame(rows: Sequence[Row], study: str) -> pd.DataFrame:
     columns = set[str]().union(*(row.values() for row in rows))
     frame = pd.DataFrame([row.model_dump() for row in rows], dtype=object)
     frame = frame[[name for name in frame if name in columns]]
-    frame = frame.map(
-        lambda cell: json.dumps(cell, sort_keys=True) if isinstance(cell, dict) else cell
-    )
+    frame = frame.map(_cell)
     frame.insert(0, "study", study)
     return frame
+
+
+def _cell(value: Any) -> Any:
+    """A nested value as JSON, and text that a spreadsheet would compute quoted."""
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    return value
 
 
 def read_study(path: Path) -> pd.DataFrame:
@@ -51,10 +65,16 @@ def read_study(path: Path) -> pd.DataFrame:
     """
     types = dict.fromkeys(TEXT, str)
     try:
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=types)
+        text = path.read_bytes().decode()
+        last_column = text.partition("\n")[0].rpartition(",")[2]
+        has_checksum = last_column.startswith(CHECKSUM)
+        unset = text.replace(last_column, CHECKSUM + UNSET, 1)
+        if has_checksum and last_column != CHECKSUM + checksum(unset):
+            raise ValueError("its content has another checksum")
+        frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error})") from None
-    return frame.loc[:, ~frame.columns.str.startswith(CHECKSUM)]
+    return frame.drop(columns=last_column) if has_checksum else frame
 
 
 def read_planned(study: Study, plan: Plan) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 SOCKET = ".snakemake/npt.steps"  # where the server of a run in this folder listens
 STATUS = struct.Struct("!i")  # exit code of a step; that of a signal is negative
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP, signal.SIGCONT)
 ONE_THREAD = ("--threads", "1")  # libraries must know their threads when they are loaded
 
 
@@ -52,7 +52,11 @@ def _status_of_fork(step: str, arguments: Sequence[str]) -> int | None:
         return None
 
     def forward(number: int, frame: Any) -> None:
-        server.send(bytes([number]))
+        if number == signal.SIGTSTP:  # the fork has no terminal, where this would stop nothing
+            server.send(bytes([signal.SIGSTOP]))
+            os.kill(os.getpid(), signal.SIGSTOP)
+        else:
+            server.send(bytes([number]))
 
     for number in FORWARDED:
         signal.signal(number, forward)

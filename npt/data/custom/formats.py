@@ -106,8 +106,14 @@ def _from_excel(path: Path, dataset: CustomDataset) -> Content:
 
 def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
     content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    separator = dataset.separator
+    by_excel = re.match(rb"sep=(.)\r?\n", content)
+    if by_excel:
+        content = content[by_excel.end() :]
+        separator = separator or by_excel[1].decode(errors="ignore")
+    content = _without_comments(content)
     header = content.partition(b"\n")[0].partition(b"\r")[0].decode(errors="ignore")
-    separator = dataset.separator or _separator_of(header)
+    separator = separator or _separator_of(header)
     if separator == BLANK:
         content = b"\n".join(b" ".join(line.split()) for line in content.splitlines())
     if header.count(separator) >= MAX_COLUMNS:
@@ -128,6 +134,21 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
     except UnicodeDecodeError:
         raise UserError("has a header that is not UTF-8; save the file as UTF-8") from None
     return Content(names, table.slice(1), is_text=True)
+
+
+def _without_comments(content: bytes) -> bytes:
+    """Text without lines at its start that begin with # and have fewer cells than the next."""
+    while content.startswith(b"#"):
+        comment, _, rest = content.partition(b"\n")
+        following = rest.partition(b"\n")[0]
+        if _most_separators(comment) >= _most_separators(following) > 0:
+            break
+        content = rest
+    return content
+
+
+def _most_separators(line: bytes) -> int:
+    return max(line.count(letter.encode()) for letter in SEPARATORS)
 
 
 def _separator_of(header: str) -> str:

@@ -207,7 +207,27 @@ def test_damaged_archives_are_named(member: str, content: bytes, tmp_path: Path)
     packed = tmp_path / "packed.gz"
     packed.write_bytes(content)
     with pytest.raises(UserError, match=r"packed\.gz"):
-        unpack(packed, member, tmp_path / "out")
+        unpack(packed, member, tmp_path / "out", 10_000)
+
+
+@pytest.mark.parametrize("member", ["toy/file.csv", ""])
+def test_nothing_unpacks_to_more_than_is_allowed(member: str, tmp_path: Path) -> None:
+    packed = tmp_path / "packed.gz"
+    packed.write_bytes(ARCHIVE if member else PACKED)
+    with pytest.raises(UserError, match="larger than the 100 bytes"):
+        unpack(packed, member, tmp_path / "out", 100)
+    assert (tmp_path / "out").stat().st_size <= 100
+
+
+def test_a_link_in_an_archive_is_refused(tmp_path: Path) -> None:
+    packed = tmp_path / "packed.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        link = tarfile.TarInfo("toy/file.csv")
+        link.type = tarfile.SYMTYPE
+        link.linkname = "/etc/passwd"
+        archive.addfile(link)
+    with pytest.raises(UserError, match="link"):
+        unpack(packed, "toy/file.csv", tmp_path / "out", 100)
 
 
 def test_the_mirror_comes_first_and_is_not_changed(

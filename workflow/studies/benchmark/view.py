@@ -20,6 +20,7 @@ from workflow.report.drawing import (
 from workflow.report.rank_tests import rank_tests, refusal
 from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
 from workflow.report.titles import TASK_TITLES, method_title, method_titles
+from workflow.studies.benchmark.bencheval import bencheval
 from workflow.studies.benchmark.curves import curves
 from workflow.studies.benchmark.scores import scores, scores_answer
 from workflow.studies.benchmark.tables import metrics, published, ranks_table
@@ -91,6 +92,7 @@ VIEW = View(
         "ranks": ranks_table,
         "published": published,
         "cost": cost,
+        "bencheval": bencheval,
     },
     figures={"ranks": ranks, "critical_difference": critical_difference, "curves": curves},
     card=Card(

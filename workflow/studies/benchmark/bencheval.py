@@ -1,0 +1,34 @@
+"""Scores in the form that bencheval, TabArena's evaluator, reads: a row per method and fold."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from npt.metrics import METRICS
+from workflow.config.scoring import Scoring
+from workflow.report.sections import Table
+from workflow.report.statistics import fold_means, tasks_of, with_columns
+from workflow.report.titles import method_titles
+
+COLUMNS = {
+    "dataset": "task",
+    "fold": "seed",
+    "fit_seconds": "time_train_s",
+    "predict_seconds": "time_infer_s",
+}
+
+
+def bencheval(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """`metric_error` is the metric, or 1 minus it where higher is better; only a file."""
+    folds = fold_means(study)
+    frames = []
+    for task in tasks_of(folds):
+        metric = METRICS[scoring.metrics[task]]
+        column = f"test_{metric.name}"
+        finished = folds[(folds["task"] == task) & (folds["status"] == "ok")]
+        rows = with_columns(finished, [*COLUMNS, column])
+        errors = 1 - rows[column] if metric.higher_is_better else rows[column]
+        tidy = rows[list(COLUMNS)].rename(columns=COLUMNS)
+        names = {"method": method_titles(rows), "metric": metric.name}
+        frames.append(tidy.assign(**names, metric_error=errors))
+    return Table(pd.concat(frames), ())
