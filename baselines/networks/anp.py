@@ -131,7 +131,7 @@ class ANPNetwork(RetrievalNetwork):
         if not self.reads:
             divergence = torch.zeros_like(divergence)
         if self.classes is None:
-            gaussians = Gaussians.of(outputs[:, None])  # (1, 1, n)
+            gaussians = Gaussians.from_outputs(outputs[:, None])  # (1, 1, n)
             densities = gaussians.log_densities(labels[None])
             return densities.mean() - divergence
         classes = labels.long()

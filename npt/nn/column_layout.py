@@ -30,7 +30,7 @@ class ColumnLayout:
     images: ImageLayout | None = None
 
     @classmethod
-    def of(cls, table: Table, settings: NPTSettings) -> ColumnLayout:
+    def from_table(cls, table: Table, settings: NPTSettings) -> ColumnLayout:
         """The layout of a table.
 
         Raises:

@@ -39,7 +39,7 @@ class Rule:
     released: bool
 
     @classmethod
-    def of(cls, variant: str) -> Rule:
+    def from_variant(cls, variant: str) -> Rule:
         """The rule of a setting `lookup`."""
         return cls(
             random_features="random_features" in variant,
@@ -57,7 +57,7 @@ def noisy_from(rule: Rule, features: int) -> int:
 
 def true_features(batch: EncodedTable, variant: str) -> Tensor:
     """Columns (d,) in which the originals keep their values: noise cannot be predicted."""
-    rule = Rule.of(variant)
+    rule = Rule.from_variant(variant)
     intact = ~batch.missing.new_zeros(batch.missing.shape[1])
     if rule.random_features and not rule.released:
         intact[_noisy_features(batch, rule)] = False
@@ -81,7 +81,7 @@ def with_duplicates(
     Raises:
         UserError: the variant does not fit the table's columns.
     """
-    rule = Rule.of(variant)
+    rule = Rule.from_variant(variant)
     n = len(revealing)
     duplicates = batch.visible().hide((batch.cells_of_target() & ~revealing[:, None])[None])
     codes = torch.cat([inputs.codes, duplicates.codes], 1)

@@ -28,7 +28,7 @@ class Gaussians:
     deviation: Tensor
 
     @classmethod
-    def of(cls, outputs: Tensor) -> Gaussians:
+    def from_outputs(cls, outputs: Tensor) -> Gaussians:
         """From a network's outputs (S, B, n, 2): mu and omega."""
         mean, raw = outputs.unbind(-1)
         return cls(mean, floored(raw))

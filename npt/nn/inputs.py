@@ -57,7 +57,7 @@ class Encodings(ModelInput):
     """Vectors that an encoder made of images, with a column for each of their features."""
 
     @classmethod
-    def of(cls, vectors: Tensor) -> Encodings:
+    def from_vectors(cls, vectors: Tensor) -> Encodings:
         """Those of vectors (B, n, e)."""
         codes = torch.zeros_like(vectors, dtype=torch.long)
         return cls(codes, vectors, torch.zeros_like(vectors))
@@ -86,7 +86,7 @@ class EncodedTable:
     target: int
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         table: Table,
         split: Split,

@@ -125,7 +125,7 @@ class NPT(nn.Module):
         if not isinstance(self.embedding, ImageEmbedding):
             return inputs
         vectors = self.embedding.encode(inputs)  # (B, n, e)
-        return Encodings.of(vectors)
+        return Encodings.from_vectors(vectors)
 
     def target_tokens(self, *arguments: Any) -> Tensor:
         """Tokens (B, m, e) of the target; arguments as in `forward`."""

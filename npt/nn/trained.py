@@ -95,8 +95,8 @@ class TrainedNPT(TrainedNetwork):
         device = device_of(resources.device)
         require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
-        data = EncodedTable.of(table, split, scales, device)
-        model = build_model(ColumnLayout.of(table, settings), settings, seed, device).eval()
+        data = EncodedTable.from_table(table, split, scales, device)
+        model = build_model(ColumnLayout.from_table(table, settings), settings, seed, device).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
     @property
@@ -106,7 +106,7 @@ class TrainedNPT(TrainedNetwork):
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""
-        data = EncodedTable.of(table, split, self.statistics, self.device)
+        data = EncodedTable.from_table(table, split, self.statistics, self.device)
         return replace(self, data=data)
 
     def predict(self, rows: np.ndarray) -> Prediction:

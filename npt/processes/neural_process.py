@@ -71,7 +71,7 @@ class NeuralProcess(nn.Module):
         points = tasks.x.shape[1]
         expanded = [part.expand(draws, -1, points, -1) for part in parts]
         outputs = self.decoder(torch.cat(expanded, -1))  # (S, B, n, 2)
-        return Gaussians.of(outputs)
+        return Gaussians.from_outputs(outputs)
 
 
 class LatentEncoder(nn.Module):

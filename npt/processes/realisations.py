@@ -72,11 +72,11 @@ class Realisations:
                 points = np.concatenate([context, targets])
                 tables = by_size.setdefault((len(context), len(points)), [])
                 tables.append(points)
-        for (shown, _), tables in by_size.items():
+        for (context_points, _), tables in by_size.items():
             for start in range(0, len(tables), most):
                 batch = tables[start : start + most]
                 rows = np.stack(batch)  # (B, n)
-                yield HeldOut(self.tasks(rows, shown), rows)
+                yield HeldOut(self.tasks(rows, context_points), rows)
 
     def for_training(self) -> list[np.ndarray]:
         """Row numbers of each realisation that has train rows alone."""

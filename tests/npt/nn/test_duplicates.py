@@ -28,7 +28,7 @@ def masked_by(
     """Sixty rows of six numbers and a target that shows nothing of them."""
     default, split = unrelated(60)
     table = table or default
-    data = EncodedTable.of(table, split, statistics(table, split), torch.device("cpu"))
+    data = EncodedTable.from_table(table, split, statistics(table, split), torch.device("cpu"))
     settings = LOOKUP.changed(lookup=variant, **changes)
     return data, mask(data, mode, settings, torch.Generator().manual_seed(0))
 
@@ -38,14 +38,14 @@ def masked_by(
 def test_duplicates_show_targets_of_their_mode_only(mode: Part, variant: str) -> None:
     data, masked = masked_by(variant, mode)
     cells, t = masked.cells, data.target
-    own = data.part == PART[mode]
+    in_mode = data.part == PART[mode]
     assert cells.codes.shape == (1, 120, 7)
     assert cells.mask[0, :60, t].eq(1).all()
-    assert torch.equal(cells.mask[0, 60:, t] == 0, own)
-    assert torch.equal(masked.labels, own)
+    assert torch.equal(cells.mask[0, 60:, t] == 0, in_mode)
+    assert torch.equal(masked.labels, in_mode)
     shift = 1.0 if "add_one" in variant else 0.0
-    assert torch.allclose(cells.scale[0, 60:, t][own], data.numbers[own, t] + shift)
-    assert cells.scale[0, 60:, t][~own].eq(0).all()
+    assert torch.allclose(cells.scale[0, 60:, t][in_mode], data.numbers[in_mode, t] + shift)
+    assert cells.scale[0, 60:, t][~in_mode].eq(0).all()
     kept = slice(0, 3 if "random_features" in variant else 6)
     for half in (slice(0, 60), slice(60, 120)):
         assert torch.equal(cells.scale[0, half, kept], data.numbers[:, kept])
@@ -83,7 +83,7 @@ def test_noise_is_never_scored_as_a_feature(variant: str) -> None:
 def test_released_variants_mark_changed_cells(variant: str) -> None:
     data, masked = masked_by(variant, "test")
     cells, t = masked.cells, data.target
-    own = data.part == PART["test"]
+    in_mode = data.part == PART["test"]
     assert torch.equal(
         cells.scale[0, :60, :t], data.numbers[:, :t]
     )  # the originals are as they were
@@ -93,10 +93,10 @@ def test_released_variants_mark_changed_cells(variant: str) -> None:
     assert torch.equal(cells.scale[0, 60:, 2:t], data.numbers[:, 2:t]) is not noisy
     assert cells.mask[0, 60:, 2:t].eq(float(noisy)).all()
     shift = float("add_one" in variant)
-    assert torch.allclose(cells.scale[0, 60:, t][own], data.numbers[own, t] + shift)
-    assert cells.mask[0, 60:, t][own].eq(shift).all()
-    assert cells.mask[0, 60:, t][~own].eq(1).all()
-    assert cells.scale[0, 60:, t][~own].eq(0).all()
+    assert torch.allclose(cells.scale[0, 60:, t][in_mode], data.numbers[in_mode, t] + shift)
+    assert cells.mask[0, 60:, t][in_mode].eq(shift).all()
+    assert cells.mask[0, 60:, t][~in_mode].eq(1).all()
+    assert cells.scale[0, 60:, t][~in_mode].eq(0).all()
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_jacobians_are_within_the_bounds(
 @pytest.mark.parametrize("norm", ORDERS)
 def test_influence_is_within_its_bound(kernel: str, layer_norm: str, norm: Norm) -> None:
     model = network(kernel=kernel, layer_norm=layer_norm)
-    own, other = influence_bound(model, 6, CHANGES, norm)
+    same, other = influence_bound(model, 6, CHANGES, norm)
     x = cells(6)
     before = model.predict_target(x)[0, :, 0]
     for column in (0, 1):
@@ -126,8 +126,8 @@ def test_influence_is_within_its_bound(kernel: str, layer_norm: str, norm: Norm)
         after = model.predict_target(ModelInput(codes, changed, x.mask))[0, :, 0]
         change = (after - before).abs()
         assert 0 < change[3] <= other
-        assert 0 < change[2] <= own
-        assert other < own
+        assert 0 < change[2] <= same
+        assert other < same
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,6 @@ def test_other_kernels_and_layer_norm_have_no_bound(
 def test_without_attention_to_other_rows_none_has_influence(changes: dict[str, Any]) -> None:
     model = network(**{"kernel": "l2_contractive", "layer_norm": "none", **changes})
     for norm in ORDERS:
-        own, other = influence_bound(model, 6, CHANGES, norm)
-        assert math.isfinite(own)
+        same, other = influence_bound(model, 6, CHANGES, norm)
+        assert math.isfinite(same)
         assert other == 0

@@ -17,8 +17,8 @@ def container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_container_has_less_than_its_machine(container: Path) -> None:
-    of_machine = memory.total_megabytes()
-    assert of_machine > 100
+    machine = memory.total_megabytes()
+    assert machine > 100
     (container / "memory.max").write_text("50000000\n")
     (container / "memory.current").write_text("20000000\n")
     assert memory.total_megabytes() == 50
@@ -26,7 +26,7 @@ def test_a_container_has_less_than_its_machine(container: Path) -> None:
     (container / "memory.current").write_text("60000000\n")
     assert memory.free() == 0
     (container / "memory.max").write_text("max\n")
-    assert memory.total_megabytes() == of_machine
+    assert memory.total_megabytes() == machine
     assert 0 < memory.free() < math.inf
 
 

@@ -71,12 +71,12 @@ def test_lookahead_goes_part_of_the_way_every_six_updates(
 
 
 def test_clipping_clamps_every_element() -> None:
-    one, other = (nn.Parameter(torch.ones(3, dtype=torch.double)) for _ in range(2))
-    one.grad = torch.tensor([1e30, -5.0, 0.25], dtype=torch.double)
+    clipped, other = (nn.Parameter(torch.ones(3, dtype=torch.double)) for _ in range(2))
+    clipped.grad = torch.tensor([1e30, -5.0, 0.25], dtype=torch.double)
     other.grad = torch.tensor([1.0, -1.0, 0.25], dtype=torch.double)
-    Lamb([one], clip=1.0).step(0.1)
+    Lamb([clipped], clip=1.0).step(0.1)
     Lamb([other]).step(0.1)
-    assert torch.equal(one, other)
+    assert torch.equal(clipped, other)
 
 
 @pytest.mark.parametrize(

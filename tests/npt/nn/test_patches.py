@@ -60,11 +60,11 @@ def images(rows: int = 120, target: int = IMAGE.intensities) -> Table:
 
 def encoded(table: Table) -> tuple[EncodedTable, Split]:
     split = splits(table, SplitRule(folds=4, used=1))[0]
-    return EncodedTable.of(table, split, statistics(table, split), CPU), split
+    return EncodedTable.from_table(table, split, statistics(table, split), CPU), split
 
 
 def network(table: Table) -> NPT:
-    return build_model(ColumnLayout.of(table, SETTINGS), SETTINGS, 3, CPU)
+    return build_model(ColumnLayout.from_table(table, SETTINGS), SETTINGS, 3, CPU)
 
 
 @pytest.mark.parametrize("target", [0, 70, 192])
@@ -198,4 +198,4 @@ def test_tables_that_do_not_fit_are_refused(
 ) -> None:
     settings = SETTINGS.changed(**changes)
     with pytest.raises(UserError, match=error):
-        NPT(ColumnLayout.of(table, settings), settings)
+        NPT(ColumnLayout.from_table(table, settings), settings)

@@ -43,8 +43,8 @@ def start(
 ) -> tuple[NPT, EncodedTable]:
     table = make_table(task, rows)
     split = first_split(table)
-    data = EncodedTable.of(table.blind(split.test), split, statistics(table, split), CPU)
-    return build_model(ColumnLayout.of(table, settings), settings, 3, CPU), data
+    data = EncodedTable.from_table(table.blind(split.test), split, statistics(table, split), CPU)
+    return build_model(ColumnLayout.from_table(table, settings), settings, 3, CPU), data
 
 
 def weights(model: NPT) -> list[torch.Tensor]:

@@ -69,10 +69,10 @@ def test_covariance_and_posterior_are_those_of_the_kernel(kernel: Kernel) -> Non
 def test_curves_have_the_covariance_of_their_kernel() -> None:
     generator = torch.Generator().manual_seed(3)
     same = torch.ones(4000, 1, 1).double()
-    one = Hyperparameters(0.4 * same, 0.8 * same, 0.3 * same)
+    equal = Hyperparameters(0.4 * same, 0.8 * same, 0.3 * same)
     x = torch.tensor([0.0, 0.2, 1.5]).double().expand(4000, -1)
-    y = draw_curves("rbf", one, x, generator)
-    expected = covariance("rbf", one, x, x)[0] + NOISE**2 * torch.eye(3)
+    y = draw_curves("rbf", equal, x, generator)
+    expected = covariance("rbf", equal, x, x)[0] + NOISE**2 * torch.eye(3)
     assert torch.allclose(torch.cov(y.T), expected, atol=0.05)
 
 

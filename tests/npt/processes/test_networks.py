@@ -71,7 +71,7 @@ def test_uniform_attention_is_a_neural_process() -> None:
     mean = model.encoder(pairs).mean(1, keepdim=True).expand(-1, 9, -1)
     draws = z[0, :, None].expand(-1, 9, -1)
     inputs = torch.cat([mean, draws, asked.x], -1)
-    expected = Gaussians.of(model.decoder(inputs)[None])
+    expected = Gaussians.from_outputs(model.decoder(inputs)[None])
     assert torch.allclose(model._decoded(asked, z).mean, expected.mean, atol=1e-5)
 
 
@@ -120,8 +120,8 @@ def by_definition(
         q = queries @ multihead.query.weight[part].T
         k = keys @ multihead.key.weight[part].T
         weights = (torch.einsum("bqc,bkc->bqk", q, k) / math.sqrt(2)).softmax(-1)
-        of_head = values @ multihead.value.weight[part].T
-        total += weights @ of_head @ multihead.back.weight[:, part].T
+        attended = values @ multihead.value.weight[part].T
+        total += weights @ attended @ multihead.back.weight[:, part].T
     return total
 
 

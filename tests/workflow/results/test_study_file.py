@@ -32,7 +32,23 @@ def test_file_that_is_no_table_is_named(tmp_path: Path) -> None:
         read_study(path)
 
 
-def test_checksum_of_an_earlier_version_is_no_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("old", "new"), [("1.5", "1.4"), ("\n", "\n\0")])
+def test_changed_file_is_refused(old: str, new: str, tmp_path: Path) -> None:
+    study([row(test_rmse=1.5)], tmp_path)
     path = tmp_path / "main.csv"
-    path.write_text("study,dataset,fold,crc32_01234567\nmain,yacht,1,\n")
-    assert list(read_study(path)) == ["study", "dataset", "fold"]
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UserError, match=r"main\.csv: damaged"):
+        read_study(path)
+
+
+def test_file_without_a_checksum_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "main.csv"
+    path.write_text("study,dataset,fold\nmain,yacht,1\n")
+    assert read_study(path)["fold"].tolist() == [1]
+
+
+def test_text_that_a_spreadsheet_would_compute_is_quoted(tmp_path: Path) -> None:
+    frame = study([failed(reason="=HYPERLINK(1)"), row(fold=1, note="@sum", loss=-0.5)], tmp_path)
+    assert frame["reason"][0] == "'=HYPERLINK(1)"
+    assert frame["note"][1] == "'@sum"
+    assert frame["loss"][1] == -0.5

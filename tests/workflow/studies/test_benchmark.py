@@ -40,6 +40,15 @@ def table(name: str, study: pd.DataFrame) -> Table:
     return BENCHMARK.view.table(name, study, SCORING)
 
 
+def test_bencheval_has_an_error_of_each_method_and_fold() -> None:
+    study = with_failure(benchmark_study())
+    tidy = table("bencheval", study).tidy
+    ok = study[study["status"] == "ok"]
+    assert len(tidy) == len(ok)
+    errors = tidy[tidy["metric"] == "auroc"]["metric_error"]
+    assert errors.to_numpy() == pytest.approx(1 - ok["test_auroc"].dropna().to_numpy())
+
+
 def test_ranks_are_compared_with_the_paper_s() -> None:
     ranks = table("ranks", benchmark_study())
     assert ranks.tidy[["task", "method", "mean_rank", "published"]].to_numpy().tolist() == [

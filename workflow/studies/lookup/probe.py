@@ -83,7 +83,7 @@ def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:
         lookup: Variant of the task; its noise is drawn by the seed of the probe.
     """
     table = query.table
-    rule = Rule.of(lookup)
+    rule = Rule.from_variant(lookup)
     statistics = query.row_probe.trained.statistics
     originals = one_hot_features(table, statistics)[query.rows]
     duplicates = originals.copy()

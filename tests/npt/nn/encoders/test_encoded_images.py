@@ -97,9 +97,9 @@ def test_normalisation_before_training_is_of_train_images() -> None:
     assert isinstance(embedding, ImageEmbedding)
     with torch.no_grad():
         encodings = embedding.encode(inputs)
-        of_batch = embedding.train().encode(inputs)
+        batch_encodings = embedding.train().encode(inputs)
         plain = untouched.embedding.encode(inputs)  # type: ignore[union-attr]
-    deviation = of_batch.std(1)
+    deviation = batch_encodings.std(1)
     assert torch.allclose(encodings.std(1), deviation, rtol=0.05)
     assert not torch.allclose(plain.std(1), deviation, rtol=0.5)
     initial = dict(untouched.named_parameters())
