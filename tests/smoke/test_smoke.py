@@ -140,7 +140,9 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     config = short_config(tmp_path)
     damaged = run(folder, config=config)
     assert damaged.returncode != 0
+    assert "failed: probe synthetic/npt/tuned/seed_0/folds_0" in damaged.stderr
     assert "error: results/runs/synthetic/npt/tuned/seed_0/folds_0.pt" in damaged.stderr
+    assert "run again to resume" in damaged.stdout
     assert "Traceback" not in damaged.stderr
     weights.unlink()
     shutil.rmtree(folder / "results/tables")
@@ -148,7 +150,7 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     (folder / "results/runs/synthetic/knn/base/seed_0/folds_0-1.jsonl").unlink()
     mended = run(folder, config=config)
     assert mended.returncode == 0
-    assert "fit synthetic/knn/base/seed_0/folds_0-1" in mended.stderr
+    assert "fit synthetic/knn/base/seed_0/folds_0-1" in mended.stdout
     lines = mended.stdout.splitlines()
     assert any("depend on other rows?" in line for line in lines[-6:])
     assert lines[-1] == f"report: {(folder / 'results/report/index.html').as_uri()}"

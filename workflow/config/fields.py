@@ -99,6 +99,15 @@ def _not_reserved(name: str) -> str:
     return name
 
 
+def _identifier(name: Any) -> str:
+    if not isinstance(name, str) or not re.search(IDENTIFIER, name):
+        raise ValueError(
+            f"{name!r} is not a name; allowed: letters, digits and _ after a letter, 64 in all, in "
+            "quotes where YAML would read a word such as yes as a value"
+        )
+    return name
+
+
 def _folds(value: Any) -> Folds:
     if value == "all":
         return ()
@@ -135,7 +144,7 @@ Text = Annotated[str, AfterValidator(_in_one_line)]
 Title = Annotated[Text, StringConstraints(max_length=MOST_LETTERS)]
 MethodName = Annotated[str, _known(methods)]
 KindName = Annotated[str, _known(kinds)]
-Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER)]
+Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER), BeforeValidator(_identifier)]
 VariantName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$", max_length=MOST_LETTERS),

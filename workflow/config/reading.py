@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,23 +27,23 @@ def read(raw: Mapping[str, Any]) -> Config:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
-    _require_finite(raw, "")
+    _require_finite(raw, "", [])
     config = validated(Config, raw, "")
     check(config)
     return config
 
 
-def _require_finite(value: Any, key: str) -> None:
-    """Raise `UserError` for a number that none should be."""
+def _require_finite(value: Any, key: str, parents: list[Any]) -> None:
+    """Raise `UserError` for a value that contains itself, and a number that none should be."""
     if isinstance(value, int | float) and not abs(value) <= LARGEST:
         raise UserError(f"{key}: allowed: numbers up to {LARGEST:.0e}")
-    items: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, Mapping):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
+    if not isinstance(value, Mapping | list):
+        return
+    if any(value is parent for parent in parents):
+        raise UserError(f"{key}: contains itself (`&` and `*`)")
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
     for name, inner in items:
-        _require_finite(inner, f"{key}.{name}".removeprefix("."))
+        _require_finite(inner, f"{key}.{name}".removeprefix("."), [*parents, value])
 
 
 def read_file(path: Path) -> Config:

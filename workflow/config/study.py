@@ -11,9 +11,12 @@ from baselines import methods
 from npt.errors import UserError
 from npt.validation import Strict, validated
 from workflow.config.fields import BASE, Folds
+from workflow.config.folds import format_folds
 from workflow.config.models import Config
 from workflow.studies import kinds
 from workflow.studies.study_kind import Options, StudyKind
+
+LONGEST_NAME = 150  # of the folds of a block, in a file system's 255 letters
 
 
 class Study(Strict):
@@ -128,4 +131,6 @@ def _folds_of(name: str, config: Config, dataset: str) -> Folds:
         return (0,)  # a fixed test set beside tables with several folds
     if folds[-1] >= number:
         raise UserError(f"{key}: {folds[-1]} is outside the folds 0-{number - 1} of {dataset}")
+    if len(format_folds(folds)) > LONGEST_NAME:
+        raise UserError(f"{key}: too many ranges for the name of a file; choose adjoining folds")
     return folds

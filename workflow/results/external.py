@@ -20,6 +20,7 @@ from workflow.results.requirements import planned_data, require
 from workflow.results.row import Row, sizes
 from workflow.results.study_file import read_study
 
+REQUIRED = ("dataset", "method", "fold")
 NESTED = ("versions", "chosen")  # columns of JSON
 DatasetFold = tuple[str, int]
 
@@ -38,12 +39,13 @@ def external_rows(
     needed = dict.fromkeys(folds)  # an ordered set
     rows: list[Row] = []
     for number, cells in enumerate(_frame(path).to_dict("records"), start=2):
+        dataset = cells["dataset"]
+        if dataset not in prepared or not pd.isna(cells.get("source")):
+            continue
         values = {str(name): cell for name, cell in cells.items() if not pd.isna(cell)}
-        dataset = values.get("dataset", "")
-        if dataset in prepared and "source" not in values:
-            row = _row(values, prepared[dataset], f"{path}:{number}")
-            if (dataset, row.fold) in needed:
-                rows.append(row.changed({"source": str(path)}))
+        row = _row(values, prepared[dataset], f"{path}:{number}")
+        if (dataset, row.fold) in needed:
+            rows.append(row.changed({"source": str(path)}))
     if not rows:
         raise UserError(f"{path}: has no row on the datasets and folds of the study")
     counts = Counter(((row.method, row.variant, row.seed), row.dataset, row.fold) for row in rows)
@@ -62,12 +64,17 @@ def external_rows(
 def _frame(path: Path) -> pd.DataFrame:
     """Lines of a file with known columns; metrics have the prefix `test_`."""
     frame = read_study(path)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise UserError(f"{path}: more cells than columns")
     allowed = {"study", *Row.model_fields, *METRICS}
     for name in METRICS:
         allowed |= {f"test_{name}", f"validation_{name}"}
     for column in map(str, frame):
         if column not in allowed:
             raise UserError(f"{path}: {unknown(column, sorted(allowed))}")
+    for column in REQUIRED:
+        if column not in frame:
+            raise UserError(f"{path}: column {column} is missing")
     frame = frame.drop(columns="study", errors="ignore")
     return frame.rename(columns={name: f"test_{name}" for name in METRICS})
 

@@ -20,6 +20,7 @@ from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
 from workflow.runtime import step_server
 from workflow.runtime.command import one_line_errors
+from workflow.runtime.terminal import install, print_address
 
 DEFAULT = Path("config.yaml")
 _held: list[FileLock] = []
@@ -43,6 +44,7 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
     plan = Plan.of(read(config))
     for note in _notes_of_equal_files(plan):
         print(f"note: {note}", file=sys.stderr)
+    install(snakemake)
     if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
         kept.keep(plan)
     return Jobs(plan)
@@ -95,9 +97,9 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
 def finished() -> None:
     """Print what the report says first, and its address."""
     log = Path(paths.log("report", "report"))
-    report = Path(paths.REPORT)
-    if report.exists() and log.exists():
-        print(f"\n{log.read_text(errors='replace')}report: {report.resolve().as_uri()}", flush=True)
+    if Path(paths.REPORT).exists() and log.exists():
+        print(f"\n{log.read_text(errors='replace')}", end="")
+    print_address()
 
 
 def failed(logs: Iterable[str]) -> None:

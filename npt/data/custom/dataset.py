@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from npt.data.custom.file import file_at, shape_of
@@ -57,7 +57,7 @@ class CustomDataset(Strict):
     name: SkipJsonSchema[str] = ""
     """Identifier in paths and configurations."""
 
-    path: Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]*$")] = ""
+    path: str = ""
     """Text (.csv, .tsv, .txt, .data, .dat, also compressed), .parquet, .arff, .xlsx or .xls."""
 
     openml: Annotated[int, Field(ge=1)] | None = None
@@ -84,7 +84,7 @@ class CustomDataset(Strict):
     missing: Names = ()
     """Cells to read as missing, in addition to those that are empty, NA, NaN, ..."""
 
-    separator: Annotated[str, Field(pattern=r"^[!#-~ \t]?$")] = ""
+    separator: Annotated[str, Field(max_length=1)] = ""
     """Separator of a file of text, a blank for any number of blanks; inferred by default."""
 
     decimal: Annotated[str, Field(pattern=r"^[.,]$")] = "."
@@ -107,6 +107,22 @@ class CustomDataset(Strict):
 
     test_rows: Annotated[int, Field(ge=0)] = 0
     """Number of last rows that are the only test set, instead of folds."""
+
+    @field_validator("path")
+    @classmethod
+    def _printable(cls, path: str) -> str:
+        if not path.isprintable() or "{" in path or "}" in path:
+            raise ValueError(
+                f"{path!r} has a brace or an unprintable character, which no path may have"
+            )
+        return path
+
+    @field_validator("separator")
+    @classmethod
+    def _single_character(cls, separator: str) -> str:
+        if not separator.isascii() or separator in set('"\n\r'):
+            raise ValueError(f"{separator!r} is not a character such as , or ;")
+        return separator
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -246,6 +246,17 @@ def test_odd_whole_numbers_are_text(written: str, tmp_path: Path) -> None:
     assert parse(path) == {"folds": written, "rate": 5e-4, "seeds": [0, -12]}
 
 
+def test_a_value_that_contains_itself_is_refused() -> None:
+    grid: list[Any] = [1]
+    grid.append(grid)
+    assert "contains itself" in error_of(raw(settings={"knn": {"grid": {"n_neighbors": grid}}}))
+
+
+def test_parameter_of_one_task_may_be_fixed() -> None:
+    fixed = {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}}
+    assert Plan.of(read(raw(methods=["linear"], settings=fixed))).runs
+
+
 def test_merged_blocks_are_no_duplicates(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(
