@@ -9,6 +9,8 @@ product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -117,21 +119,16 @@ def explicit(
     bias[length:] = -torch.inf
     items = _even_sizes(batch, BLOCK_SCORES // (query_count * len(bias)))
     rows = _even_sizes(query_count, BLOCK_SCORES // len(bias))
-    kept = batch * query_count * len(bias) <= KEPT_SCORES
+    attend: Callable[..., Tensor] = _attend
+    if batch * query_count * len(bias) > KEPT_SCORES and torch.is_grad_enabled():
+        attend = partial(checkpoint, _attend, use_reentrant=False, preserve_rng_state=False)
     key = dropout.key if dropout else 0
-    outputs = []
+    outputs: list[Tensor] = []
+    blocks = zip(queries.split(items), keys.split(items), values.split(items), strict=True)
     with torch.autocast("cpu", enabled=False):
-        for q, k, v in zip(
-            queries.split(items), keys.split(items), values.split(items), strict=True
-        ):
-            for part in q.split(rows, 1):
-                inputs = (part, k, v, bias, scale, dropout, key, len(outputs))
-                if kept or not torch.is_grad_enabled():
-                    attended = _attend(*inputs)
-                else:
-                    attended = checkpoint(
-                        _attend, *inputs, use_reentrant=False, preserve_rng_state=False
-                    )
+        for q, k, v in blocks:
+            for block in q.split(rows, 1):
+                attended = attend(block, k, v, bias, scale, dropout, key, len(outputs))
                 outputs.append(attended.flatten(0, 1))
     return torch.cat(outputs).view(*shape[:-1], -1)
 
