@@ -9,7 +9,7 @@ product.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 from npt.nn.kernels.dropout import Dropout
 
@@ -117,37 +116,72 @@ def explicit(
     batch, query_count, _ = queries.shape
     bias = queries.new_zeros(length + padding)
     bias[length:] = -torch.inf
-    items = _even_sizes(batch, BLOCK_SCORES // (query_count * len(bias)))
-    rows = _even_sizes(query_count, BLOCK_SCORES // len(bias))
-    attend: Callable[..., Tensor] = _attend
-    if batch * query_count * len(bias) > KEPT_SCORES and torch.is_grad_enabled():
-        attend = partial(checkpoint, _attend, use_reentrant=False, preserve_rng_state=False)
     key = dropout.key if dropout else 0
-    outputs: list[Tensor] = []
-    blocks = zip(queries.split(items), keys.split(items), values.split(items), strict=True)
+    attend = partial(_attend, bias=bias, scale=scale, dropout=dropout, key=key)
+    blocks = list(_blocks(batch, query_count, len(bias)))
     with torch.autocast("cpu", enabled=False):
-        for q, k, v in blocks:
-            for block in q.split(rows, 1):
-                attended = attend(block, k, v, bias, scale, dropout, key, len(outputs))
-                outputs.append(attended.flatten(0, 1))
-    return torch.cat(outputs).view(*shape[:-1], -1)
+        if batch * query_count * len(bias) > KEPT_SCORES:
+            outputs = _Recomputed.apply(queries, keys, values, blocks, attend)
+            return outputs.view(*shape[:-1], -1)  # type: ignore[union-attr]
+        parts = []
+        for part, (items, rows) in enumerate(blocks):
+            attended = attend(queries[items, rows], keys[items], values[items], part)
+            parts.append(attended.flatten(0, 1))
+    return torch.cat(parts).view(*shape[:-1], -1)
+
+
+class _Recomputed(torch.autograd.Function):
+    """Attention of blocks, of which nothing is kept for the backward pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        blocks: list[tuple[slice, slice]],
+        attend: Callable[..., Tensor],
+    ) -> Tensor:
+        ctx.save_for_backward(queries, keys, values)
+        ctx.blocks = blocks
+        ctx.attend = attend
+        outputs = values.new_empty(*queries.shape[:2], values.shape[-1])
+        for part, (items, rows) in enumerate(blocks):
+            outputs[items, rows] = attend(queries[items, rows], keys[items], values[items], part)
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        inputs = ctx.saved_tensors
+        totals = [torch.zeros_like(tensor) for tensor in inputs]
+        for part, (items, rows) in enumerate(ctx.blocks):
+            places = ((items, rows), items, items)
+            pairs = zip(inputs, places, strict=True)
+            block = [tensor[place].detach().requires_grad_() for tensor, place in pairs]
+            with torch.enable_grad():
+                attended = ctx.attend(*block, part)
+            to_block = torch.autograd.grad(attended, block, gradients[0][items, rows])
+            for total, place, gradient in zip(totals, places, to_block, strict=True):
+                total[place] += gradient
+        return (*totals, None, None)
 
 
 def _attend(
     queries: Tensor,
     keys: Tensor,
     values: Tensor,
+    part: int,
+    *,
     bias: Tensor,
     scale: float,
     dropout: Dropout | None,
     key: int,
-    part: int,
 ) -> Tensor:
     """Attention (B, m, c') of one block of queries (B, m, c), with a bias (s,) of all scores.
 
     Args:
-        key: Seed of the dropout's mask.
         part: Number of the block.
+        key: Seed of the dropout's mask.
     """
     scores = torch.baddbmm(bias, queries, keys.mT, alpha=scale)  # (B, m, s)
     precise = torch.promote_types(scores.dtype, torch.float32)
@@ -159,8 +193,19 @@ def _attend(
     return dropped @ values / dropout.keep_probability
 
 
-def _even_sizes(length: int, limit: int) -> list[int]:
-    """Sizes that differ by at most one, each of at most `limit` but at least 1."""
+def _blocks(
+    batch: int,
+    queries: int,
+    keys: int,
+) -> Iterator[tuple[slice, slice]]:
+    """Parts of the batch, or of one item's queries, with about BLOCK_SCORES scores each."""
+    for items in _even_slices(batch, BLOCK_SCORES // (queries * keys)):
+        for rows in _even_slices(queries, BLOCK_SCORES // keys):
+            yield items, rows
+
+
+def _even_slices(length: int, limit: int) -> list[slice]:
+    """Slices whose lengths differ by at most one, each of at most `limit` but at least 1."""
     count = -(-length // max(1, limit))
     bounds = [length * i // count for i in range(count + 1)]
-    return [high - low for low, high in pairwise(bounds)]
+    return [slice(low, high) for low, high in pairwise(bounds)]

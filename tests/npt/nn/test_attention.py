@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 import torch
 
@@ -27,14 +25,11 @@ def random_inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
 def masks(dropout: Dropout, shape: tuple[int, ...]) -> torch.Tensor:
     """The mask of every probability, put together from the blocks in which it is drawn."""
     padded = shape[2] + (-shape[2] % attention.LANES if shape[2] <= attention.SHORT else 0)
-    items = attention._even_sizes(
-        shape[0] * shape[1], attention.BLOCK_SCORES // (shape[2] * padded)
-    )
-    rows = attention._even_sizes(shape[2], attention.BLOCK_SCORES // padded)
-    blocks: list[torch.Tensor] = []
-    for size in product(items, rows):
-        blocks.append(dropout.kept((*size, padded), len(blocks)).flatten(0, 1))
-    return torch.cat(blocks).view(*shape[:3], padded)[..., : shape[2]].double()
+    flat = torch.empty(shape[0] * shape[1], shape[2], padded, dtype=torch.double)
+    for part, (items, rows) in enumerate(attention._blocks(*flat.shape)):
+        block = flat[items, rows]
+        block.copy_(dropout.kept(block.shape, part))
+    return flat.view(*shape[:3], padded)[..., : shape[2]]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
