@@ -166,11 +166,12 @@ def test_a_gpu_fits_or_is_refused_where_it_can_be_used(name: str) -> None:
     import torch
 
     resources = Resources(device="cuda")
+    task = "multiclass" if baselines()[name].supports("regression") else "regression"
     if baselines()[name].accelerated and not torch.cuda.is_available():
         with pytest.raises(UserError, match="device: cuda"):
-            predictions(name, "regression", resources)
+            predictions(name, task, resources)
     elif name != "xgboost" or importlib.import_module("xgboost").build_info()["USE_CUDA"]:
-        assert np.isfinite(predictions(name, "regression", resources)).all()
+        assert np.isfinite(predictions(name, task, resources)).all()
 
 
 @pytest.mark.parametrize(

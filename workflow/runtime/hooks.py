@@ -44,7 +44,6 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
     plan = Plan.of(read(config))
     for note in _notes_of_equal_files(plan):
         print(f"note: {note}", file=sys.stderr)
-    install(snakemake)
     if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
         kept.keep(plan)
     return Jobs(plan)
@@ -87,6 +86,7 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
     of jobs, that takes a core.
     """
     claim(Path.cwd())
+    install(snakemake)
     kept.keep(jobs.plan)
     kept.keep_config(config)
     if snakemake.local_exec:

@@ -26,11 +26,12 @@ CONFIG = {"folds": 0, "datasets": ["yacht"], "methods": ["knn"], "studies": {"ma
 def snakemake(
     *, dry_run: bool = True, is_main_process: bool = True, files: Iterable[str] = (), **changes: Any
 ) -> Any:
+    quiet = dict.fromkeys(("quiet", "verbose", "printshellcmds", "debug_dag"), False)
     return SimpleNamespace(
         overwrite_configfiles=files,
         config_settings=SimpleNamespace(config=changes),
         is_main_process=is_main_process,
-        output_settings=SimpleNamespace(dryrun=dry_run),
+        output_settings=SimpleNamespace(dryrun=dry_run, **quiet),
         local_exec=False,
         scheduler=SimpleNamespace(job_rate_limiter=JobRateLimiter(MaxJobsPerTimespan(100))),
     )

@@ -50,7 +50,7 @@ def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> 
     call(collect.main, "--study", "main")
     path = Path(paths.collected("main"))
     header, _, *lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([header, *lines]))
+    path.write_text("".join([header.replace("crc32", "x"), *lines]))
     with pytest.raises(UserError, match=r"main\.csv: its rows are not those of the plan"):
         call(show.main, "--study", "main")
 
