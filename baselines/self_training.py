@@ -38,7 +38,7 @@ class SelfTraining(EstimatorBaseline):
 
         estimator: Any = self.estimator(data.task)(**{"max_iter": 10_000, **parameters})
         if len(data.unlabelled):
-            estimator = SelfTrainingClassifier(estimator, max_iter=None)
+            estimator = SelfTrainingClassifier(estimator, max_iter=100)
         return fit_with_unlabelled(estimator, data)
 
 

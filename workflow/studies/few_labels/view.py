@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +109,7 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
     few = folds[folds["labels"] != ALL]
     by_arm = few.pivot_table("loss", [*keys, "fold"], "unlabelled", sort=False, dropna=False)
     columns = {}
-    for arm in ("present", "permuted"):
+    for arm in COLORS:
         columns[arm] = effect(by_arm[arm], by_arm["absent"])
     values = pd.DataFrame(columns).groupby(keys, sort=False).mean()
     return values.melt(var_name="unlabelled", value_name="value", ignore_index=False).reset_index()
@@ -123,14 +123,14 @@ def _over_tables(values: pd.DataFrame) -> list[Section]:
         if len(by_arm) >= FEWEST_TABLES:
             present = by_arm["present"]
             helped = f"{(present > 0).sum()} of {len(present)}"
-            means = np.exp(by_arm.mean())
+            means = np.exp(by_arm[list(COLORS)].mean())
             rows.append([method, labels, helped, *means, sign_flip_p_value(present)])
     if not rows:
         return []
     from statsmodels.stats.multitest import multipletests
 
-    table = pd.DataFrame(rows, columns=["method", "labels", "helped", *by_arm.columns, "p"])
-    corrected = multipletests(table["p"], method="holm")[1]
+    table = pd.DataFrame(rows, columns=["method", "labels", "helped", *COLORS, "p"])
+    corrected: Any = multipletests(table["p"], method="holm")[1]
     columns = {
         "Method": [text(method_title(method, BASE)) for method in table["method"]],
         "Labels": [Cell(str(labels), labels) for labels in table["labels"]],
