@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from tests.smoke.running import (
+    ROOT,
     SHORT,
     SMOKE,
     run,
@@ -117,7 +119,13 @@ def test_training_leaves_metrics_and_no_checkpoint(finished: Path) -> None:
     assert len(lines) == 1 + 20 / 5
 
 
-def test_second_run_has_nothing_to_do(finished: Path) -> None:
+def test_second_run_beside_other_packages_has_nothing_to_do(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packages of the same name, which come first on the path."""
+    (tmp_path / "baselines").mkdir()
+    (tmp_path / "baselines/__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     done = run(finished)
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout + done.stderr

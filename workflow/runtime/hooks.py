@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from npt.data.custom.file import file_at
 from npt.data.source import sha256_of
 from npt.errors import UserError
+from npt.provenance import ROOT
 from workflow.config.reading import parse, read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
@@ -38,6 +39,8 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
     logging.raiseExceptions = False  # a full disk would bury the error under logging's tracebacks
     programs = Path(sys.executable).parent
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"
+    modules = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, modules))
     if not snakemake.is_main_process:
         return Jobs(kept.load())  # of a cluster's job, whatever was edited since the run began
     _read(config, snakemake)

@@ -45,16 +45,6 @@ def train_rows_of(variant: str) -> TrainRows:
 class FewLabels(StudyKind):
     """A kind that trains models on few labels, with the other rows present, permuted or absent."""
 
-    def accepts(self, method: Method) -> bool:
-        """Any method that learns from one table."""
-        return not method.realisations
-
-    def refuse(self, settings: Mapping[str, Any], options: Any) -> str | None:
-        """Refuses the lookup task, whose answer is in duplicates."""
-        if settings.get("lookup", "off") != "off":
-            return "trained on the lookup task, whose answer is in duplicates"
-        return None
-
     def variants_of(
         self, method: Method, options: FewLabelsOptions
     ) -> Mapping[str, Mapping[str, Any]]:
@@ -73,4 +63,5 @@ KIND = FewLabels(
     order=10,
     options=FewLabelsOptions,
     trains_variants=True,
+    refuses_lookup=True,
 )
