@@ -15,7 +15,6 @@ from workflow.report.drawing import (
     EQUAL,
     NPT_COLOR,
     OTHER_COLOR,
-    by_title,
     facets,
     legend_below,
     logarithmic,
@@ -23,10 +22,10 @@ from workflow.report.drawing import (
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import sign_flip_p_value
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import LEVEL, by_model, standard_error
-from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.report.statistics import LEVEL, by_model, fold_means, standard_error, without_failures
+from workflow.report.titles import method_title
 from workflow.studies.error_columns import columns_of, model_cells
-from workflow.studies.errors import effect, error_label, errors, losses
+from workflow.studies.errors import effect, errors, losses
 from workflow.studies.few_labels import train_rows_of
 from workflow.studies.view import View
 
@@ -85,19 +84,15 @@ def by_fold(study: pd.DataFrame) -> pd.DataFrame:
 
     `labels` is `all`, and `unlabelled` is `present`, for the base.
     """
-    frames = [pd.DataFrame(columns=COLUMNS)]
-    for model in by_model(study):
-        if model.reason:
-            continue
-        train = train_rows_of(model.variant)
-        rows = model.rows.assign(
-            labels=train.labels or ALL,
-            unlabelled=train.unlabelled,
-            error=errors(model.rows, "test_"),
-            loss=losses(model.rows, "test_"),
-        )
-        frames.append(rows[COLUMNS])
-    return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
+    rows = fold_means(without_failures(study))
+    trained = [train_rows_of(variant) for variant in rows["variant"]]
+    rows = rows.assign(
+        labels=[train.labels or ALL for train in trained],
+        unlabelled=[train.unlabelled for train in trained],
+        error=errors(rows, "test_"),
+        loss=losses(rows, "test_"),
+    )
+    return rows[COLUMNS]
 
 
 def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
@@ -107,7 +102,7 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["dataset", "method", "task", "labels"]
     few = folds[folds["labels"] != ALL]
-    by_arm = few.pivot_table("loss", [*keys, "fold"], "unlabelled", sort=False, dropna=False)
+    by_arm = few.set_index([*keys, "fold", "unlabelled"])["loss"].unstack()
     columns = {}
     for arm in COLORS:
         columns[arm] = effect(by_arm[arm], by_arm["absent"])
@@ -117,26 +112,29 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
 
 def _over_tables(values: pd.DataFrame) -> list[Section]:
     """A row for each method and number of labels on at least six datasets."""
-    rows = []
-    for (method, labels), part in values.groupby(["method", "labels"], sort=False):
-        by_arm = part.pivot_table("value", "dataset", "unlabelled")
-        if len(by_arm) >= FEWEST_TABLES:
-            present = by_arm["present"]
-            helped = f"{(present > 0).sum()} of {len(present)}"
-            means = np.exp(by_arm[list(COLORS)].mean())
-            rows.append([method, labels, helped, *means, sign_flip_p_value(present)])
-    if not rows:
+    keys = ["method", "labels"]
+    by_dataset = values.pivot(index=[*keys, "dataset"], columns="unlabelled", values="value")
+    groups = by_dataset.dropna().groupby(keys, sort=False)
+    tests = groups.filter(lambda rows: len(rows) >= FEWEST_TABLES).groupby(keys, sort=False)
+    table = tests.agg(
+        datasets=("present", "size"),
+        present=("present", "mean"),
+        permuted=("permuted", "mean"),
+        helped=("present", lambda benefits: (benefits > 0).sum()),
+        p=("present", sign_flip_p_value),
+    ).reset_index()
+    if table.empty:
         return []
     from statsmodels.stats.multitest import multipletests
 
-    table = pd.DataFrame(rows, columns=["method", "labels", "helped", *COLORS, "p"])
     corrected: Any = multipletests(table["p"], method="holm")[1]
+    counts = zip(table["helped"], table["datasets"], strict=True)
     columns = {
         "Method": [text(method_title(method, BASE)) for method in table["method"]],
         "Labels": [Cell(str(labels), labels) for labels in table["labels"]],
-        "Present": [Cell(times(ratio), ratio) for ratio in table["present"]],
-        "Helped": [text(helped) for helped in table["helped"]],
-        "Permuted": [Cell(times(ratio), ratio) for ratio in table["permuted"]],
+        "Present": [Cell(times(ratio), ratio) for ratio in np.exp(table["present"])],
+        "Helped": [text(f"{helped} of {datasets}") for helped, datasets in counts],
+        "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(table["permuted"])],
         "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in corrected],
     }
     return [Section("What rows without labels are worth", columns, (OVER_TABLES_NOTE,))]
@@ -174,41 +172,4 @@ def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def errors_by_labels(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Test error by the number of labelled train rows, as the mean over folds. Solid: all other
-    train rows are there without their labels. Dashed: they are not there.
-    """
-    folds = by_fold(study)
-    folds = folds[folds["labels"] != ALL]
-    folds = folds.assign(title=method_titles(folds.assign(variant=BASE)))
-    styles = by_title(folds.assign(variant=BASE))
-    figure, datasets = facets(folds, "dataset", 10)
-    for dataset, part, axis in datasets:
-        for unlabelled, dashes in (("present", "-"), ("absent", "--")):
-            sns.lineplot(
-                part[part["unlabelled"] == unlabelled],
-                x="labels",
-                y="error",
-                dashes=False,
-                errorbar=None,
-                linestyle=dashes,
-                ax=axis,
-                **styles,
-            )
-        logarithmic(axis.xaxis)
-        axis.set(
-            title=dataset_title(str(dataset)),
-            xlabel="labelled train rows",
-            ylabel=error_label(part["task"].iloc[0]),
-        )
-    legend_below(figure, figure.axes[0], columns=3)
-    return figure
-
-
-VIEW = View(
-    tables={"few_labels": few_labels},
-    figures={
-        "value_of_unlabelled_rows": value_of_unlabelled_rows,
-        "errors_by_labels": errors_by_labels,
-    },
-)
+VIEW = View({"few_labels": few_labels}, {"value_of_unlabelled_rows": value_of_unlabelled_rows})
