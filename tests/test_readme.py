@@ -14,6 +14,7 @@ from scipy.stats import wilcoxon
 from sklearn import datasets
 
 import npt
+from npt.data.public import public_tables
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from workflow.config.reading import read
@@ -93,17 +94,27 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
     assert (len(classes), (classes["npt_solved"] < classes["catboost"]).sum()) == (20, 8)
 
 
-def test_compact_npt_depends_on_rows_that_it_does_not_need() -> None:
+@pytest.mark.parametrize(
+    ("untuned", "depends", "benefits"),
+    [
+        (False, [(1.78, 13, 0.001), (1.08, 18, 0.011)], [(1.09, 10, 0.015), (0.99, 12, 0.833)]),
+        (True, [(1.75, 9, 0.01), (1.04, 13, 0.051)], [(1.12, 7, 0.027), (0.99, 8, 0.927)]),
+    ],
+)
+def test_compact_npt_depends_on_rows_more_than_it_benefits(
+    untuned: bool, depends: list[tuple[float, ...]], benefits: list[tuple[float, ...]]
+) -> None:
     effects = row_effects(ROOT / "results/reference/public").query("method == 'npt_compact'")
-    regressions = effects.query("task == 'regression'").set_index("kind")["effect"]
-    classifications = effects.query("task != 'regression'").set_index("kind")["effect"]
-    depends, benefits = regressions["depends"], regressions["benefits"]
-    assert np.exp([depends.mean(), benefits.mean()]).round(2).tolist() == [1.41, 1.08]
-    assert [(depends > 0).sum(), (benefits > 0).sum(), len(benefits)] == [8, 5, 10]
-    assert [round(wilcoxon(values).pvalue, 3) for values in (depends, benefits)] == [0.037, 0.275]
-    depends, benefits = classifications["depends"], classifications["benefits"]
-    assert [(depends > 0).sum(), (benefits > 0).sum(), len(benefits)] == [15, 10, 19]
-    assert [round(wilcoxon(values).pvalue, 3) for values in (depends, benefits)] == [0.023, 0.86]
+    if untuned:
+        tuned = [name for name, table in public_tables().items() if table.tuned_on]
+        effects = effects[~effects["dataset"].isin(tuned)]
+    for kind, expected in (("depends", depends), ("benefits", benefits)):
+        of_kind = effects[effects["kind"] == kind]
+        is_regression = of_kind["task"] == "regression"
+        for rows, numbers in zip((is_regression, ~is_regression), expected, strict=True):
+            values = of_kind.loc[rows, "effect"]
+            p = round(wilcoxon(values).pvalue, 3)
+            assert (round(np.exp(values.mean()), 2), (values > 0).sum(), p) == numbers
 
 
 def test_npt_predicts_and_is_better_than_knn() -> None:
