@@ -142,6 +142,7 @@ def attention_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
         axis.grid(visible=False)
     bar = figure.colorbar(image, ax=axes, location="top", extend="both", aspect=40)
     bar.set_ticks(TICKS, labels=[f"{tick:g} ×" for tick in TICKS])
+    bar.minorticks_off()
     return figure
 
 
