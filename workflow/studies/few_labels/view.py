@@ -141,18 +141,17 @@ def _over_tables(values: pd.DataFrame) -> list[Section]:
 
 
 def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """By how much the error rises when rows without labels are removed, as the geometric mean over
-    datasets with its standard error: RMSE, or the inverse of the probability of the true class.
-    Above 1, unlabelled rows help. Rows with permuted features are the control.
+    """By how much the logarithm of the error rises when rows without labels are removed, as the
+    mean over datasets with its standard error: RMSE, or the inverse of the probability of the true
+    class. Above 0, unlabelled rows help. Rows with permuted features are the control.
     """
     values = values_of_rows(by_fold(study))
-    values["factor"] = np.exp(values["value"])
     figure, methods = facets(values, "method", 8)
     for method, part, axis in methods:
         sns.lineplot(
             part,
             x="labels",
-            y="factor",
+            y="value",
             hue="unlabelled",
             style="unlabelled",
             palette=COLORS,
@@ -161,12 +160,12 @@ def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
             errorbar="se",
             ax=axis,
         )
-        axis.axhline(1, **EQUAL)
+        axis.axhline(0, **EQUAL)
         logarithmic(axis.xaxis)
         axis.set(
             title=method_title(str(method), BASE),
             xlabel="labelled train rows",
-            ylabel="error without, times",
+            ylabel="rise of log error",
         )
     legend_below(figure, figure.axes[0], columns=2)
     return figure
