@@ -143,15 +143,16 @@ def _compared(
     """
     if is_classifier(model) and not hasattr(model, "predict_proba"):
         raise ValueError(f"{type(model).__name__}: has no predict_proba")
-    if issparse(X):
-        X = X.toarray()
+    features = X.toarray() if issparse(X) else X
     y = column_or_1d(y)
     if pd.isna(y).any():
         raise ValueError(f"y: {pd.isna(y).sum()} values are missing; a loss needs all of them")
     splitter: Any = check_cv(cv, y, classifier=is_classifier(model))
     folds = []
-    for number, (train, test) in enumerate(splitter.split(X, y)):
-        train_rows, test_rows = ((_safe_indexing(X, rows), y[rows]) for rows in (train, test))
+    for number, (train, test) in enumerate(splitter.split(features, y)):
+        train_rows, test_rows = (
+            (_safe_indexing(features, rows), y[rows]) for rows in (train, test)
+        )
         fitted = _fitted(model, *train_rows)
         losses = {
             "before": _losses(fitted, *test_rows),

@@ -77,11 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     for name, field in CustomDataset.model_fields.items():
         if name in SOURCES:
             continue
-        is_list = get_origin(field.annotation) is tuple
+        kind: Any = field.annotation
+        is_list = get_origin(kind) is tuple
         inspect.add_argument(
             f"--{name.replace('_', '-')}",
             nargs="+" if is_list else None,
-            type=field.annotation if field.annotation in (int, float) else str,
+            type=kind if kind in (int, float) else str,
             required=field.is_required(),
             default=argparse.SUPPRESS,
             help=field.description,

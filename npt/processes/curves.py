@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -140,5 +140,5 @@ def _uniform(
     shape: tuple[int, ...], bounds: tuple[float, float], generator: torch.Generator
 ) -> Tensor:
     low, high = bounds
-    options = {"generator": generator, "dtype": torch.float64, "device": generator.device}
+    options: Any = {"generator": generator, "dtype": torch.float64, "device": generator.device}
     return low + (high - low) * torch.rand(shape, **options)
