@@ -20,12 +20,16 @@ class EstimatorBaseline(Baseline):
     """A baseline whose model is an estimator in scikit-learn's style.
 
     Attributes:
-        regressor: Module and name of the estimator of numbers.
+        regressor: Module and name of the estimator of numbers; empty if there is none.
         classifier: Those of the estimator of classes.
     """
 
-    regressor: ClassVar[str]
+    regressor: ClassVar[str] = ""
     classifier: ClassVar[str]
+
+    def supports(self, task: Task) -> str | None:
+        """Refuses numbers without an estimator of them."""
+        return "predicts classes alone" if task == "regression" and not self.regressor else None
 
     def estimator(self, task: Task) -> type:
         """Class of the estimator for a task."""

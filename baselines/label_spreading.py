@@ -9,7 +9,6 @@ from baselines.estimators import EstimatorBaseline, fit_with_unlabelled
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
-from npt.table import Task
 
 
 class LabelSpreading(EstimatorBaseline):
@@ -21,10 +20,6 @@ class LabelSpreading(EstimatorBaseline):
     libraries = ("scikit-learn",)
     quick = paper = {"n_neighbors": [3, 7, 15], "alpha": [0.8, 0.99]}
     test_settings = {"grid": {"n_neighbors": [7]}}
-
-    def supports(self, task: Task) -> str | None:
-        """Refuses numbers."""
-        return "spreads classes" if task == "regression" else None
 
     def fit(
         self,

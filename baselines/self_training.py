@@ -9,7 +9,6 @@ from baselines.estimators import EstimatorBaseline, fit_with_unlabelled
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
-from npt.table import Task
 
 
 class SelfTraining(EstimatorBaseline):
@@ -21,10 +20,6 @@ class SelfTraining(EstimatorBaseline):
     libraries = ("scikit-learn",)
     quick = paper = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
     test_settings = {"grid": {"C": [1.0]}}
-
-    def supports(self, task: Task) -> str | None:
-        """Refuses numbers."""
-        return "labels classes" if task == "regression" else None
 
     def fit(
         self,

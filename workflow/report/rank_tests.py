@@ -14,6 +14,7 @@ from workflow.report.statistics import LEVEL
 
 FEWEST_DATASETS = 5
 FEWEST_METHODS = 3
+FEWEST_DIFFERENCES = 6  # that sign flips can show to differ at the 5 % level
 RESAMPLES = 9_999
 
 
@@ -110,3 +111,33 @@ def sign_flip_p_value(differences: pd.Series) -> float:
         rng=0,
     )
     return float(test.pvalue)
+
+
+def tests_over_datasets(
+    rows: pd.DataFrame, by: list[str], value: str, family: str | None = None
+) -> pd.DataFrame:
+    """Whether paired differences have a mean of zero, for each group with at least six datasets.
+
+    Args:
+        rows: A row for each dataset of a group; those without a difference do not count.
+        by: Columns that name a group.
+        value: Column of the differences.
+        family: The one of them within whose values Holm's correction is made; None for all groups.
+
+    Returns:
+        Columns of a group, its `datasets`, `mean`, count of `positive` differences, and `p_value`.
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    known = rows.dropna(subset=value).groupby(by, sort=False)
+    groups = known.filter(lambda group: len(group) >= FEWEST_DIFFERENCES).groupby(by, sort=False)
+    tests = groups.agg(
+        datasets=(value, "size"),
+        mean=(value, "mean"),
+        positive=(value, lambda differences: (differences > 0).sum()),
+        p_value=(value, sign_flip_p_value),
+    ).reset_index()
+    families = tests[family] if family else pd.Series(0, tests.index)
+    p_values = tests.groupby(families)["p_value"]
+    corrected = p_values.transform(lambda family: multipletests(family, method="holm")[1])
+    return tests.assign(p_value=corrected)

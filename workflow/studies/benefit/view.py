@@ -30,7 +30,7 @@ from workflow.report.drawing import (
 )
 from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
-from workflow.report.rank_tests import sign_flip_p_value
+from workflow.report.rank_tests import tests_over_datasets
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     LEVEL,
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 EFFECTS = ["depends", "benefits"]
 TESTED = ["method", "variant", "source"]
-FEWEST_TABLES = 6
 NOTES = (
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
@@ -133,22 +132,15 @@ def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dic
 
 def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
     """Whether training with a source helps, of models with twins on at least six datasets."""
-    models = tidy.dropna(subset="benefits").groupby(TESTED, sort=False)
-    tested = models.filter(lambda rows: len(rows) >= FEWEST_TABLES)
-    if tested.empty:
+    tests = tests_over_datasets(tidy, TESTED, "benefits", family="source")
+    if tests.empty:
         return []
-    from statsmodels.stats.multitest import multipletests
-
-    benefits = tested.groupby(TESTED, sort=False)["benefits"]
-    tests = benefits.agg(["count", "mean", sign_flip_p_value]).reset_index()
-    by_source = tests.groupby("source")["sign_flip_p_value"]
-    corrected = by_source.transform(lambda p_values: multipletests(p_values, method="holm")[1])
     columns = {
         "Method": texts(method_titles(tests)),
         "Source": texts(tests["source"]),
-        "Datasets": texts(map(str, tests["count"])),
+        "Datasets": texts(map(str, tests["datasets"])),
         "Twin's error": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in corrected],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]],
     }
     title = "What training without a source costs over all datasets"
     return [Section(title, columns, (TABLES_NOTE,))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from workflow.report.drawing import (
     logarithmic,
 )
 from workflow.report.notes import failure_notes
-from workflow.report.rank_tests import sign_flip_p_value
+from workflow.report.rank_tests import tests_over_datasets
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import LEVEL, by_model, fold_means, standard_error, without_failures
 from workflow.report.titles import method_title
@@ -32,11 +32,10 @@ from workflow.studies.view import View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FEWEST_TABLES = 6
 ALL = "all"
 COLORS = {"present": NPT_COLOR, "permuted": OTHER_COLOR}
 COLUMNS = ["dataset", "method", "task", "labels", "unlabelled", "fold", "error", "loss"]
-OVER_TABLES_NOTE = (
+OVER_DATASETS_NOTE = (
     "The geometric mean over datasets of the error without the unlabelled rows over the error with "
     "them: the RMSE, or the factor by which the probability of the true class rises. Above 1, they "
     "help. `Permuted`: the same for unlabelled rows whose features are permuted, each by itself, "
@@ -59,7 +58,7 @@ def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
         error=("error", "mean"), standard_error=("error", standard_error), loss=("loss", "mean")
     )
     tidy = means.reset_index()
-    sections = _over_tables(values_of_rows(folds))
+    sections = _over_datasets(values_of_rows(folds))
     rows = []
     present = tidy[tidy["unlabelled"] != "permuted"]
     for (dataset, method, unlabelled), part in present.groupby(
@@ -98,46 +97,33 @@ def by_fold(study: pd.DataFrame) -> pd.DataFrame:
 def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
     """Mean over folds of the loss without unlabelled rows minus that with them.
 
-    One row for each model, number of labels, and arm: `present`, or `permuted`.
+    A row for each dataset, method and number of labels, and a column for each of `COLORS`.
     """
     keys = ["dataset", "method", "task", "labels"]
     few = folds[folds["labels"] != ALL]
     by_arm = few.set_index([*keys, "fold", "unlabelled"])["loss"].unstack()
-    columns = {}
-    for arm in COLORS:
-        columns[arm] = effect(by_arm[arm], by_arm["absent"])
-    values = pd.DataFrame(columns).groupby(keys, sort=False).mean()
-    return values.melt(var_name="unlabelled", value_name="value", ignore_index=False).reset_index()
+    values = {arm: effect(by_arm[arm], by_arm["absent"]) for arm in COLORS}
+    return pd.DataFrame(values).groupby(keys, sort=False).mean().reset_index()
 
 
-def _over_tables(values: pd.DataFrame) -> list[Section]:
+def _over_datasets(values: pd.DataFrame) -> list[Section]:
     """A row for each method and number of labels on at least six datasets."""
-    keys = ["method", "labels"]
-    by_dataset = values.pivot(index=[*keys, "dataset"], columns="unlabelled", values="value")
-    groups = by_dataset.dropna().groupby(keys, sort=False)
-    tests = groups.filter(lambda rows: len(rows) >= FEWEST_TABLES).groupby(keys, sort=False)
-    table = tests.agg(
-        datasets=("present", "size"),
-        present=("present", "mean"),
-        permuted=("permuted", "mean"),
-        helped=("present", lambda benefits: (benefits > 0).sum()),
-        p=("present", sign_flip_p_value),
-    ).reset_index()
-    if table.empty:
+    known = values.dropna()
+    tests = tests_over_datasets(known, ["method", "labels"], "present")
+    if tests.empty:
         return []
-    from statsmodels.stats.multitest import multipletests
-
-    corrected: Any = multipletests(table["p"], method="holm")[1]
-    counts = zip(table["helped"], table["datasets"], strict=True)
+    permuted = known.groupby(["method", "labels"])["permuted"].mean()
+    controls = permuted.loc[pd.MultiIndex.from_frame(tests[["method", "labels"]])]
+    counts = zip(tests["positive"], tests["datasets"], strict=True)
     columns = {
-        "Method": [text(method_title(method, BASE)) for method in table["method"]],
-        "Labels": [Cell(str(labels), labels) for labels in table["labels"]],
-        "Present": [Cell(times(ratio), ratio) for ratio in np.exp(table["present"])],
+        "Method": [text(method_title(method, BASE)) for method in tests["method"]],
+        "Labels": [Cell(str(labels), labels) for labels in tests["labels"]],
+        "Present": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
         "Helped": [text(f"{helped} of {datasets}") for helped, datasets in counts],
-        "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(table["permuted"])],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in corrected],
+        "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(controls)],
+        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]],
     }
-    return [Section("What rows without labels are worth", columns, (OVER_TABLES_NOTE,))]
+    return [Section("What rows without labels are worth", columns, (OVER_DATASETS_NOTE,))]
 
 
 def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -145,7 +131,8 @@ def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
     mean over datasets with its standard error: RMSE, or the inverse of the probability of the true
     class. Above 0, unlabelled rows help. Rows with permuted features are the control.
     """
-    values = values_of_rows(by_fold(study))
+    keys = ["dataset", "method", "task", "labels"]
+    values = values_of_rows(by_fold(study)).melt(keys, list(COLORS), "unlabelled")
     figure, methods = facets(values, "method", 8)
     for method, part, axis in methods:
         sns.lineplot(
