@@ -5,28 +5,34 @@ In every round each implementation takes its turn, in one process with the same 
 round counts. An evaluation follows an update: one pass over the validation rows here, a pass each
 over validation, train and test rows in the plain implementation. The memory is the peak of a
 process of its own that does one step, with libraries, data, model and optimiser. On a GPU it is the
-memory allocated there.
+memory allocated there. TFLOP/s are those of an update's matrix products; for comparison, the
+rates of a product of two square matrices are printed and written as rows `matrix product`.
 """
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections.abc import Callable
 from itertools import count
+from multiprocessing.pool import Pool
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from npt.nn.device import arithmetic
+from npt.nn.cuda_graph import WARM_UP
+from npt.nn.device import arithmetic, autocast
+from npt.nn.flops import update_flop
 from npt.nn.losses import tradeoff
 from npt.nn.masking import mask
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
 from npt.nn.reference import PlainNPT, plain_loss
+from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining, build_model
 from npt.table import PARTS
-from performance.machine import parser, peak_megabytes, seconds, start, write
+from performance.machine import parser, peak_megabytes, reset_peak, seconds, start, write
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
 REFERENCE = "reference, float32"
@@ -45,15 +51,36 @@ def main() -> None:
     arguments = options.parse_args()
     device = start(arguments)
     names = [*(f"npt, {precision}" for precision in arguments.ours), REFERENCE]
-    rows = []
-    for configuration in arguments.configurations:
-        rows += measure(paper_shape(configuration), names, arguments.rounds, device)
+    rows = [matrix_product(precision, device) for precision in arguments.ours]
+    # On a CPU the peak is that of the process, which therefore measures once.
+    once = 1 if device.type == "cpu" else None
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=once) as pool:
+        for configuration in arguments.configurations:
+            rows += measure(paper_shape(configuration), names, arguments.rounds, device, pool)
     print(pd.DataFrame(rows).round(3).to_string(index=False))
     write(arguments, "npt_step", rows)
 
 
+def matrix_product(precision: str, device: torch.device) -> dict[str, Any]:
+    """The fastest of some products of square matrices."""
+    size = 8192 if device.type == "cuda" else 2048
+    left, right = torch.randn(2, size, size, device=device)
+    settings = NPTSettings().changed(precision=precision)
+    if precision == "bfloat16":
+        left, right = left.bfloat16(), right.bfloat16()
+    with arithmetic(settings, device), autocast(settings, device):
+        fastest = min(seconds(lambda: left @ right) for _ in range(10))
+    return {
+        "configuration": "matrix product",
+        "implementation": precision,
+        "rows": size,
+        "step_ms": 1e3 * fastest,
+        "tflops": 2e-12 * size**3 / fastest,
+    }
+
+
 def measure(
-    shape: Shape, names: list[str], rounds: int, device: torch.device
+    shape: Shape, names: list[str], rounds: int, device: torch.device, pool: Pool
 ) -> list[dict[str, Any]]:
     """A row for each implementation at one shape."""
     calls = {name: implementation(name, shape, device) for name in names}
@@ -63,7 +90,8 @@ def measure(
             precision = name.rpartition(" ")[2]
             with arithmetic(shape.settings.changed(precision=precision), device):
                 turn[:] = seconds(step), seconds(evaluate)
-    fastest = times[1:].min(0)  # the first round warms up
+    fastest = times[1:].min(0)  # the first round warms up, on a GPU the first three
+    flop = update_flop(shape.settings, shape.rows, shape.columns, None)
     rows = []
     for name, (step_seconds, evaluation_seconds) in zip(names, fastest, strict=True):
         measures = {
@@ -71,25 +99,25 @@ def measure(
             "implementation": name,
             "rows": shape.rows,
             "step_ms": 1e3 * step_seconds,
+            "tflops": 1e-12 * flop / step_seconds,
             "evaluation_ms": 1e3 * evaluation_seconds,
-            "peak_mb": peak(shape.name, name, device),
+            "peak_mb": pool.apply(
+                peak_of_a_step, (shape.name, name, device, torch.get_num_threads())
+            ),
         }
         rows.append(measures)
     return rows
 
 
-def peak(configuration: str, name: str, device: torch.device) -> float:
-    """Peak memory of one step in a process of its own."""
-    arguments = (configuration, name, device, torch.get_num_threads())
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(peak_of_a_step, arguments)
-
-
 def peak_of_a_step(configuration: str, name: str, device: torch.device, threads: int) -> float:
     """Peak memory of this process in MiB after one step."""
     torch.set_num_threads(threads)
+    if device.type == "cuda":
+        gc.collect()
+        reset_peak(device)
     step, _ = implementation(name, paper_shape(configuration), device)
-    step()
+    for _ in range(1 if device.type == "cpu" else WARM_UP + 1):  # a GPU's last step is recorded
+        step()
     return peak_megabytes(device)
 
 

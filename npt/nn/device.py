@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -86,9 +87,13 @@ def arithmetic(settings: NPTSettings, device: torch.device) -> Generator[None]:
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.set_float32_matmul_precision("high" if settings.precision == "tf32" else "highest")
     torch.use_deterministic_algorithms(True)
+    options: Any = torch.utils.deterministic
+    fills = options.fill_uninitialized_memory
+    options.fill_uninitialized_memory = False  # all is written before it is read
     try:
         yield
     finally:
+        options.fill_uninitialized_memory = fills
         torch.set_float32_matmul_precision(precision)
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
 

@@ -169,5 +169,4 @@ class Training(ABC, Generic[Network, Moves]):
 
 @torch.no_grad()
 def _copy(sources: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
-    for source, target in zip(sources, targets, strict=True):
-        target.copy_(source)
+    torch._foreach_copy_(list(targets), list(sources))

@@ -72,17 +72,18 @@ def training_loss(
     tokens: Tensor,
     truth: EncodedTable,
     masked: Masked,
-    tradeoff: float,
+    tradeoff: float | Tensor,
 ) -> Tensor:
     """L = tradeoff * L_feature + (1 - tradeoff) * L_label, each a mean over its scored cells.
 
     A part without scored cells is 0.
     """
     loss = head.target_layer()[0].new_zeros(())
-    if tradeoff > 0:
+    varies = isinstance(tradeoff, Tensor)  # its value is not looked at, which would wait for it
+    if varies or tradeoff > 0:
         total = feature_loss(head, tokens, truth, masked.features)
         loss = loss + tradeoff * total / masked.features.sum().clamp(min=1)
-    if tradeoff < 1:
+    if varies or tradeoff < 1:
         total = label_loss(head, tokens[:, head.layout.target_token], truth, masked.labels)
         loss = loss + (1 - tradeoff) * total / masked.labels.sum().clamp(min=1)
     return loss

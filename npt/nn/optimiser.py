@@ -50,12 +50,12 @@ class Adam:
         self.steps = [torch.zeros((), device=device) for _ in self.parameters]
 
     @torch.no_grad()
-    def step(self, learning_rate: float) -> None:
+    def step(self, learning_rate: float | Tensor) -> None:
         """One update from the parameters' gradients, where a missing gradient is zero."""
         self.updates += 1
         self.move([parameter.data for parameter in self.parameters], learning_rate)
 
-    def move(self, tensors: list[Tensor], learning_rate: float) -> None:
+    def move(self, tensors: list[Tensor], learning_rate: float | Tensor) -> None:
         """Update the moments, and add the steps to tensors of the parameters' shapes."""
         gradients = []
         for parameter in self.parameters:
@@ -109,7 +109,7 @@ class Lamb(Adam):
         self.steps = [torch.full_like(step, LATE) for step in self.steps]
 
     @torch.no_grad()
-    def step(self, learning_rate: float) -> None:
+    def step(self, learning_rate: float | Tensor) -> None:
         """One update: Adam's steps u, times learning rate and trust ratio.
 
         The ratio is min(|w|, 10) / |u|, or 1 where either norm is 0.
@@ -124,9 +124,14 @@ class Lamb(Adam):
         norms = torch.stack(torch._foreach_norm(parts))
         step_norms = torch.stack(torch._foreach_norm(step_parts))
         ratios = norms.clamp(max=NORM_CAP) / step_norms
-        ratios[(norms == 0) | (step_norms == 0)] = 1.0
+        ratios = torch.where((norms == 0) | (step_norms == 0), 1.0, ratios)
+        rate = 1.0
+        if isinstance(learning_rate, Tensor):
+            ratios = ratios * learning_rate
+        else:
+            rate = learning_rate
         for part, step, ratio in zip(parts, step_parts, ratios.unbind(), strict=True):
-            part.addcmul_(step, ratio, value=learning_rate)
+            part.addcmul_(step, ratio, value=rate)
 
 
 class Lookahead:
@@ -160,10 +165,14 @@ class Lookahead:
         """The fast weights."""
         return self.optimiser.parameters
 
-    @torch.no_grad()
     def step(self, learning_rate: float) -> None:
         """One update of the fast weights and, when due, of the slow ones."""
         self.optimiser.step(learning_rate)
+        self.moved()
+
+    @torch.no_grad()
+    def moved(self) -> None:
+        """Count an update of the fast weights, and synchronise when it is due."""
         self.updates += 1
         if self.updates % self.steps == 0:
             self._synchronise()

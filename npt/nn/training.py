@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import torch
@@ -11,9 +13,10 @@ from torch import Tensor
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.cuda_graph import Recorded
 from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.engine import Training
-from npt.nn.inputs import EncodedTable
+from npt.nn.inputs import EncodedTable, ModelInput
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
@@ -51,8 +54,11 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
 class NPTTraining(Training[NPT, Lookahead]):
     """The training of an NPT, which is evaluated by the label loss of the validation rows.
 
+    On a GPU, updates and evaluations of tables are recorded as CUDA graphs.
+
     Attributes:
         per_epoch: Number of batches of an epoch; every epoch is a new partition of the table.
+        is_recorded: Whether they are.
     """
 
     def __init__(self, model: NPT, data: EncodedTable, settings: NPTSettings, seed: int) -> None:
@@ -62,8 +68,13 @@ class NPTTraining(Training[NPT, Lookahead]):
         self.data = data
         self.settings = settings
         self.per_epoch = batch_count(data, "train", settings)
+        self.is_recorded = can_record(model, settings, data.device)
         self._epoch = -1
         self._partition: list[Tensor] = []
+        self._masks = torch.Generator(data.device)
+        self._steps: dict[int, Recorded] = {}
+        self._validation: Validation | None = None
+        self._score: Recorded | None = None
 
     def run(self, **options: Any) -> Self:
         """Do the updates that are left, in the precision of the settings."""
@@ -76,30 +87,59 @@ class NPTTraining(Training[NPT, Lookahead]):
         Dropout on the CPU has the model's own masks; torch's generator serves GPUs and encoders of
         images.
         """
-        model = self.model
         settings = self.settings
-        seed = self.seed
         device = self.data.device
-        model.train()
-        count = drawn_batches(number, settings)
-        batch = self.data.take(self.batch_rows(number))
-        images = model.layout.images
-        if settings.augment and images:
-            generator = generator_for(seed, "augmentation", device, count)
-            batch = augmented(batch, images.image, generator)
-        key = seed_for(seed, "dropout", number)
-        model.set_dropout_key(key)
+        rows = self.batch_rows(number)
+        key = seed_for(self.seed, "dropout", number)
+        self._masks.manual_seed(seed_for(self.seed, "masks", drawn_batches(number, settings)))
         if device.type == "cuda":
             torch.cuda.manual_seed(key)
-        elif images:
+        elif self.model.layout.images:
             torch.default_generator.manual_seed(key)
-        masked = mask(batch, "train", settings, generator_for(seed, "masks", device, count))
-        with autocast(settings, device):
+        numbers = (tradeoff(number, settings), learning_rate(number, settings))
+        if self.is_recorded:
+            step = self._steps.get(len(rows))
+            if step is None:
+                step = Recorded(self._recorded_step, device, [self._masks])
+                self._steps[len(rows)] = step
+            loss = step(rows, torch.tensor(numbers, device=device))
+        else:
+            self.model.set_dropout_key(key)
+            loss = self._step(self._batch(number, rows), *numbers)
+        self.optimiser.moved()
+        return loss
+
+    def _batch(self, number: int, rows: Tensor) -> EncodedTable:
+        batch = self.data.take(rows)
+        images = self.model.layout.images
+        if not (self.settings.augment and images):
+            return batch
+        count = drawn_batches(number, self.settings)
+        generator = generator_for(self.seed, "augmentation", self.data.device, count)
+        return augmented(batch, images.image, generator)
+
+    def _recorded_step(self, rows: Tensor, numbers: Tensor) -> Tensor:
+        share, rate = numbers.unbind()
+        if self.settings.tradeoff == "constant":
+            share = self.settings.tradeoff_start
+        return self._step(self.data.take(rows), share, rate)
+
+    def _step(
+        self,
+        batch: EncodedTable,
+        share: float | Tensor,
+        rate: float | Tensor,
+    ) -> Tensor:
+        """Move the fast weights, by a trade-off and a learning rate; returns the loss."""
+        model = self.model.train()
+        settings = self.settings
+        masked = mask(batch, "train", settings, self._masks)
+        with autocast(settings, self.data.device):
             tokens = model(masked.cells)[0, : len(batch.part)]  # (n, d, e), without duplicates
-            loss = training_loss(model.head, tokens, batch, masked, tradeoff(number, settings))
+            loss = training_loss(model.head, tokens, batch, masked, share)
         model.zero_grad()
         loss.backward()
-        self.optimiser.step(learning_rate(number, settings))
+        self.optimiser.optimiser.step(rate)
         return loss.detach()
 
     def batch_rows(self, number: int) -> Tensor:
@@ -136,30 +176,67 @@ class NPTTraining(Training[NPT, Lookahead]):
         The metric is the accuracy, or the root mean square error of the standardised target. The
         loss is infinite without such rows.
         """
-        model = self.model.eval()
+        if self._score is not None:
+            return tuple(self._score().tolist())
+        self.model.eval()
+        validation = self._validation_batches(number)
+        if not validation.batches:
+            return math.inf, math.nan
+        if self.is_recorded and len(validation.batches) == 1:
+            self._score = Recorded(partial(self._scores, validation), self.data.device)
+            return self.validation_scores(number)
+        return tuple(self._scores(validation).tolist())
+
+    def _validation_batches(self, number: int) -> Validation:
         data = self.data
-        device = data.device
-        generator = generator_for(self.seed, "evaluation", device, number)
+        generator = generator_for(self.seed, "evaluation", data.device, number)
+        batches = []
         scored_rows = []
-        tokens_of_batches = []
         for rows in partition(data, "validation", self.settings, generator):
             masked = mask(data.take(rows), "validation", self.settings, generator)
             scored = masked.labels.nonzero().flatten()
             if len(scored):
-                with autocast(self.settings, device):
-                    tokens_of_batches.append(model.target_tokens(masked.cells, scored[None])[0])
+                batches.append((masked.cells, scored[None]))
                 scored_rows.append(rows[scored])
-        if not scored_rows:
-            return math.inf, math.nan
-        truth = data.take(torch.cat(scored_rows))
-        tokens = torch.cat(tokens_of_batches)  # (m, e)
-        is_scored = ~truth.missing[:, data.target]
-        loss = label_loss(model.head, tokens, truth, is_scored).item() / len(tokens)
+        all_rows = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
+        return Validation(batches, data.take(all_rows))
+
+    @torch.no_grad()
+    def _scores(self, validation: Validation) -> Tensor:
+        """Mean label loss and metric (2,)."""
+        model = self.model.eval()
+        truth = validation.truth
+        target = truth.target
+        with autocast(self.settings, self.data.device):
+            tokens = torch.cat([model.target_tokens(*batch)[0] for batch in validation.batches])
+        is_scored = ~truth.missing[:, target]
+        loss = label_loss(model.head, tokens, truth, is_scored).double() / len(tokens)
         outputs = model.head.target(tokens)  # (m, C)
-        if model.layout.continuous[data.target]:
-            errors = outputs[:, 0] - truth.numbers[:, data.target]
-            return loss, errors.square().mean().sqrt().item()
-        return loss, (outputs.argmax(-1) == truth.codes[:, data.target]).double().mean().item()
+        if model.layout.continuous[target]:
+            errors = outputs[:, 0] - truth.numbers[:, target]
+            return torch.stack([loss, errors.square().mean().sqrt().double()])
+        accuracy = (outputs.argmax(-1) == truth.codes[:, target]).double().mean()
+        return torch.stack([loss, accuracy])
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Inputs and query rows (1, m) of the batches of an evaluation, and the truth of these rows."""
+
+    batches: list[tuple[ModelInput, Tensor]]
+    truth: EncodedTable
+
+
+def can_record(model: NPT, settings: NPTSettings, device: torch.device) -> bool:
+    """Whether an update is the same sequence of kernels every time."""
+    return (
+        device.type == "cuda"
+        and model.layout.images is None
+        and not model.recompute
+        and settings.lookup == "off"
+        and settings.kernel == "dot"
+        and settings.optimiser == "lamb"
+    )
 
 
 def drawn_batches(updates: int, settings: NPTSettings) -> int:

@@ -39,7 +39,7 @@ REASONS = {
 }
 """Why cells are not possible, by table and dataset."""
 BASE_STANDS_FOR = (TUNED, "no_feature_masking")  # without a search, or without feature masking
-SIZE_SETTINGS = {"updates", "evaluate_every", "budget"}
+SIZE_SETTINGS = {"updates", "evaluate_every", "budget", "precision"}
 NEIGHBOURS = ("nearest_rmse", "neighbours_rmse")
 SETTINGS_OF_NEIGHBOURS = {"lookup", "transductive"}
 
@@ -221,6 +221,11 @@ def value_of(cell: Cell, model: Model, paper: Model) -> Value | None:
     return Value(model, mean, error, reductions, difference)
 
 
+def shown(value: Any) -> str:
+    """A setting in words, or with a comma after its thousands."""
+    return value if isinstance(value, str) else f"{value:,}"
+
+
 def reductions_of(cell: Cell, model: Model, paper: Model) -> list[str] | None:
     """What is smaller than in the paper; None if other settings differ."""
     settings = model.settings.items()
@@ -233,7 +238,8 @@ def reductions_of(cell: Cell, model: Model, paper: Model) -> list[str] | None:
     reductions = []
     for name, value in settings:
         if name in different and name != "budget":  # the configurations tell its effect
-            reductions.append(f"`{name}`: {value:,} instead of {paper.settings[name]:,}")
+            change = f"{shown(value)} instead of {shown(paper.settings[name])}"
+            reductions.append(f"`{name}`: {change}")
     rows = model.rows
     amounts = [("configurations", model.configurations, paper.configurations)]
     if "grid" in rows and rows["grid"].notna().all():

@@ -128,6 +128,16 @@ def machine() -> str:
     return f"{processor}, {counted(cpu_count(), 'core')}"
 
 
+def device_of(model: object) -> str:
+    """The device that a fitted model is on, with the model of a GPU."""
+    device = str(getattr(model, "device", "cpu"))
+    if not device.startswith("cuda"):
+        return device
+    import torch
+
+    return f"{device}, {torch.cuda.get_device_name(device)}"
+
+
 def versions(libraries: Iterable[str]) -> dict[str, str]:
     """Versions of Python, of this project and of the distributions that are installed."""
     found = {"python": platform.python_version(), "npt": npt.__version__}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+SHARED = "NPT_TRAININGS_PER_GPU"  # environment variable; default: 1
 _held: list[FileLock] = []
 
 
@@ -23,7 +24,10 @@ def device(name: str) -> str:
     number = torch.cuda.device_count()
     if number == 0:
         return name
-    return f"cuda:{claim(gpu_names(number))}"
+    names = gpu_names(number)
+    rounds = range(int(os.environ.get(SHARED, 1)))
+    places = [f"{name}-{place}" if place else name for place in rounds for name in names]
+    return f"cuda:{claim(places) % number}"
 
 
 def gpu_names(number: int) -> list[str]:

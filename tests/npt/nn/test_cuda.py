@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from npt.interface import Resources
+from npt.nn.cuda_graph import Recorded
 from npt.nn.device import arithmetic
 from npt.nn.learner import NPTLearner
 from npt.nn.trained import TrainedNPT
@@ -59,3 +60,38 @@ def test_a_training_gives_the_same_bits_twice(changes: dict) -> None:
         learner.fit(table.blind(split.test), split, 3)
         trained.append([p.cpu() for p in learner.trained.model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"batch_rows": None},
+        {},
+        {"precision": "bfloat16"},
+        {"tradeoff": "constant", "tradeoff_start": 0.5},
+    ],
+)
+def test_recorded_steps_are_those_of_single_kernels(
+    changes: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = BATCHES.changed(updates=20, evaluate_every=1, **changes)
+
+    def trained() -> list[torch.Tensor]:
+        table = make_table("multiclass")
+        split = first_split(table)
+        learner = NPTLearner(settings, Resources(device="cuda"))
+        learner.fit(table.blind(split.test), split, 3)
+        return [parameter.cpu() for parameter in learner.trained.model.parameters()]
+
+    graphs = []
+    captured = Recorded._captured
+
+    def counted(recorded: Recorded, inputs: list[torch.Tensor]) -> torch.cuda.CUDAGraph:
+        graphs.append(captured(recorded, inputs))
+        return graphs[-1]
+
+    monkeypatch.setattr(Recorded, "_captured", counted)
+    recorded = trained()
+    assert graphs
+    monkeypatch.setattr(Recorded, "__call__", Recorded._on_stream)
+    assert all(map(torch.equal, recorded, trained()))

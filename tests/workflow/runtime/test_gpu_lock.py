@@ -57,3 +57,18 @@ def test_gpus_are_known_by_their_identity(
     monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert gpu_lock.gpu_names(len(cards)) == list(cards)
+
+
+def test_trainings_can_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    claimed: list[list[str]] = []
+
+    def claim(places: list[str]) -> int:
+        claimed.append(places)
+        return 3
+
+    monkeypatch.setattr(gpu_lock, "claim", claim)
+    monkeypatch.setattr(gpu_lock, "gpu_names", lambda number: ["a", "b"])
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setenv("NPT_TRAININGS_PER_GPU", "2")
+    assert gpu_lock.device("auto") == "cuda:1"
+    assert claimed == [["a", "b", "a-1", "b-1"]]

@@ -102,7 +102,8 @@ def _best_of(rows: pd.DataFrame) -> str:
     metric = METRICS[rows["metric"].iloc[0]].title
     folds = counted(int(rows["folds"].max()), "fold")
     dataset = dataset_title(rows["dataset"].iloc[0])
-    return f"{dataset}: {listed(leaders)} have the best {metric}; {folds}."
+    verb = "has" if len(leaders) == 1 else "have"
+    return f"{dataset}: {listed(leaders)} {verb} the best {metric}; {folds}."
 
 
 def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
