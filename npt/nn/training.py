@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -73,7 +74,6 @@ class NPTTraining(Training[NPT, Lookahead]):
         self._partition: list[Tensor] = []
         self._masks = torch.Generator(data.device)
         self._steps: dict[int, Recorded] = {}
-        self._validation: Validation | None = None
         self._score: Recorded | None = None
 
     def run(self, **options: Any) -> Self:
@@ -176,16 +176,17 @@ class NPTTraining(Training[NPT, Lookahead]):
         The metric is the accuracy, or the root mean square error of the standardised target. The
         loss is infinite without such rows.
         """
-        if self._score is not None:
-            return tuple(self._score().tolist())
-        self.model.eval()
-        validation = self._validation_batches(number)
-        if not validation.batches:
-            return math.inf, math.nan
-        if self.is_recorded and len(validation.batches) == 1:
-            self._score = Recorded(partial(self._scores, validation), self.data.device)
-            return self.validation_scores(number)
-        return tuple(self._scores(validation).tolist())
+        score: Callable[[], Tensor] | None = self._score
+        if score is None:
+            self.model.eval()
+            validation = self._validation_batches(number)
+            if not validation.batches:
+                return math.inf, math.nan
+            score = partial(self._scores, validation)
+            if self.is_recorded and batch_count(self.data, "validation", self.settings) == 1:
+                score = self._score = Recorded(score, self.data.device)
+        loss, metric = score().tolist()
+        return loss, metric
 
     def _validation_batches(self, number: int) -> Validation:
         data = self.data
@@ -198,8 +199,8 @@ class NPTTraining(Training[NPT, Lookahead]):
             if len(scored):
                 batches.append((masked.cells, scored[None]))
                 scored_rows.append(rows[scored])
-        all_rows = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
-        return Validation(batches, data.take(all_rows))
+        every_row = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
+        return Validation(batches, data.take(every_row))
 
     @torch.no_grad()
     def _scores(self, validation: Validation) -> Tensor:
