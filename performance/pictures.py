@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 
 import numpy as np
+import pandas as pd
 from matplotlib.collections import PathCollection
 
 from npt.estimator import NPTRegressor
@@ -12,7 +14,7 @@ from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.intervals import first_fold
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import COMPACT_COLOR, OTHER_COLOR, PAGE, pyplot
+from workflow.report.drawing import COMPACT_COLOR, EQUAL, NPT_COLOR, OTHER_COLOR, PAGE, pyplot
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 
@@ -22,6 +24,7 @@ FIGURES = {  # study, kind and figure
     "influence.png": ("kernels/influence", "certificates", "influence"),
     "context.png": ("row_models/context", "context", "context"),
 }
+EFFECTS = {"benefits": (NPT_COLOR, "D"), "depends": (OTHER_COLOR, "o")}
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")
 DOTS_PER_INCH = 110
 DATASET, UNIT = "concrete", "compressive strength, MPa"
@@ -39,7 +42,31 @@ def main() -> None:
             study = study[study["method"].isin(IN_CONTEXT)]
         drawing = kinds()[kind].view.figure(figure, study, Scoring(PAPER_METRICS))
         drawing.savefig(DOCS / file, dpi=DOTS_PER_INCH)
+    draw_correlations()
     draw_explanation()
+
+
+def draw_correlations() -> None:
+    """What dependence and benefit of compact NPT go with, by `performance.when_rows_help`."""
+    measured = json.loads((ROOT / "performance/results/when_rows_help.json").read_text())
+    rows = pd.DataFrame(measured["rows"])
+    rows = rows[rows["method"] == "npt_compact"].iloc[::-1]
+    size = (PAGE, 3.0)
+    figure, axes = pyplot().subplots(1, 2, figsize=size, sharey=True, layout="constrained")
+    for axis, (group, part) in zip(axes, rows.groupby("of", sort=False), strict=True):
+        for offset, (effect, points) in zip((-0.15, 0.15), part.groupby("effect"), strict=True):
+            color, marker = EFFECTS[str(effect)]
+            middle = points["correlation"]
+            ends = [middle - points["low"], points["high"] - middle]
+            lines = np.arange(len(points)) + offset
+            axis.errorbar(middle, lines, xerr=ends, fmt=marker, color=color, label=effect)
+            axis.set_yticks(np.arange(len(points)), points["fact"])
+        axis.axvline(0, **EQUAL)
+        axis.set_xlim(-1.05, 1.05)
+        axis.set_title(f"{part['tables'].iloc[0]} {group}")
+        axis.set_xlabel("rank correlation")
+    axes[0].legend(loc="lower right")
+    figure.savefig(DOCS / "when.png", dpi=DOTS_PER_INCH)
 
 
 def draw_explanation() -> None:
