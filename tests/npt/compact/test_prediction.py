@@ -18,13 +18,7 @@ from npt.interface import Resources
 from npt.perturbation import ColumnChoice, Perturbation
 from npt.table import TASKS, Table, Task
 from tests.conftest import first_split
-from tests.npt.compact.tables import (
-    SEED,
-    TINY,
-    fitted,
-    mixed_table,
-    small_compact,
-)
+from tests.npt.compact.tables import SEED, TINY, fitted, mixed_table, small_compact
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 

@@ -15,10 +15,7 @@ from npt.compact.learner import CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
-from npt.compact.training import (
-    hidden_cells,
-    member_losses,
-)
+from npt.compact.training import hidden_cells, member_losses
 from npt.errors import Infeasible
 from npt.interface import Resources
 from tests.conftest import first_split
@@ -32,8 +29,6 @@ from tests.npt.compact.tables import (
     started,
     weights_of,
 )
-
-# With validation losses that fall and rise again.
 
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
