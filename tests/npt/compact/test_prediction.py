@@ -18,7 +18,7 @@ from npt.interface import Resources
 from npt.perturbation import ColumnChoice, Perturbation
 from npt.table import TASKS, Table, Task
 from tests.conftest import first_split
-from tests.npt.compact.tables import SEED, TINY, fitted, mixed_table, small_compact
+from tests.npt.compact.tables import CPU, SEED, TINY, fitted, mixed_table, small_compact
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 
@@ -70,7 +70,7 @@ def test_the_context_is_a_bounded_random_part_of_the_train_rows() -> None:
     contexts = []
     for limit, seed in ((20, 1), (20, 2), (None, 1), (1000, 1)):
         trained = TrainedCompactNPT.untrained(
-            TINY.changed(context_rows=limit), Resources(), table.hide(hidden, 0), split, seed
+            TINY.changed(context_rows=limit), CPU, table.hide(hidden, 0), split, seed
         )
         contexts.append(trained.context_rows.tolist())
     known = split.train[10:].tolist()
@@ -193,7 +193,7 @@ def test_no_weights_without_attention_between_datapoints() -> None:
 def test_the_initial_network_is_the_untrained_one() -> None:
     trained, table, split = small_compact("regression")
     untrained = TrainedCompactNPT.untrained(
-        trained.settings, Resources(), table.blind(split.test), split, trained.seed
+        trained.settings, CPU, table.blind(split.test), split, trained.seed
     )
     initial = CompactProbe(trained).before_training().predict(split.test)
     assert np.array_equal(initial, untrained.predict(split.test).values)

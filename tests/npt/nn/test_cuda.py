@@ -34,8 +34,8 @@ def losses(device: str, **changes: Any) -> list[float]:
     settings = PLAIN.changed(updates=20, **changes)
     table = make_table("multiclass")
     split = first_split(table)
-    resources = Resources(device=device)
-    trained = TrainedNPT.untrained(settings, resources, table.blind(split.test), split, 3)
+    blind = table.blind(split.test)
+    trained = TrainedNPT.untrained(settings, torch.device(device), blind, split, 3)
     training = NPTTraining(trained.model, trained.data, settings, 3)
     with arithmetic(settings, trained.device):
         return [float(training.update(number)) for number in range(1, 21)]

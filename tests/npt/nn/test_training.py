@@ -129,7 +129,7 @@ def test_bfloat16_is_refused_where_it_is_slow(monkeypatch: pytest.MonkeyPatch) -
     split = first_split(table)
     settings = BATCHES.changed(precision="bfloat16")
     with pytest.raises(UserError, match=r"^precision: bfloat16: .*allowed: float32, auto$"):
-        TrainedNPT.untrained(settings, Resources(), table, split, 0)
+        TrainedNPT.untrained(settings, CPU, table, split, 0)
 
 
 @pytest.mark.parametrize("has_instructions", [True, False])
@@ -154,7 +154,7 @@ def test_validation_scores_are_those_of_predictions(task: Task, batch_rows: int 
     settings = BATCHES.changed(batch_rows=batch_rows)
     table = make_table(task)
     split = first_split(table)
-    trained = TrainedNPT.untrained(settings, Resources(), table.blind(split.test), split, 3)
+    trained = TrainedNPT.untrained(settings, CPU, table.blind(split.test), split, 3)
     predictions = trained.predict(split.validation).values
     truth = table.truth[split.validation]
     if task == "regression":

@@ -174,7 +174,7 @@ SIREN = {"encoder": "siren", "pooling": 2, "pixels": {"span": True, "threshold":
 
 def untrained_on_images(settings: NPTSettings) -> TrainedNPT:
     """A network with initial weights, and the images to train it on."""
-    return TrainedNPT.untrained(settings, Resources(), images(), SPLIT, 0)
+    return TrainedNPT.untrained(settings, torch.device("cpu"), images(), SPLIT, 0)
 
 
 @pytest.fixture(scope="module")
