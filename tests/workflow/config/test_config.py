@@ -117,14 +117,17 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(folds="0-2,5-3"), "folds"),
         (raw(seeds="1" * 5000), "seeds"),
         (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
-        (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
+        (
+            raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}),
+            "settings.knn.grid.n_neighbors: -1",
+        ),
         (raw(settings={"mlp": {"gird": "quick"}}), "settings.mlp: 'gird'"),  # no study runs it
         (boosted(grid={"learning_rate": ["high"]}), "settings.xgboost.grid.learning_rate: 'high'"),
-        (boosted(grid={"n_estimators": [0]}), "settings.xgboost.n_estimators: 0"),
-        (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.gamma"),
+        (boosted(grid={"n_estimators": [0]}), "settings.xgboost.grid.n_estimators: 0"),
+        (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.fixed.gamma"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
-            "settings.mlp.tol: datetime.date(2020, 1, 1)",
+            "settings.mlp.fixed.tol: datetime.date(2020, 1, 1)",
         ),
     ],
 )
