@@ -190,7 +190,7 @@ class Baseline(ABC):
             for declared in (*self.paper_grids(task, size), self.quick_grid(task)):
                 for name, values in declared.items():
                     tunable.setdefault(name, []).extend(values)
-        allowed = ", ".join(tunable)
+        allowed = listed(tunable)
         typed = self.schema.model_fields if self.schema else ()
         if not grid and tunable:
             raise UserError(

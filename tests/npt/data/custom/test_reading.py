@@ -51,6 +51,8 @@ def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
     ):
         paths.append(tmp_path / f"compressed.data{ending}")
         paths[-1].write_bytes(compress(text.encode()))
+    paths.append(tmp_path / "excel.txt")  # its "Unicode text"
+    paths[-1].write_bytes(text.replace(",", "\t").encode("utf-16"))
     first, *others = [read(path).table for path in paths]
     assert kinds(first) == KINDS
     assert first.columns[2].levels == ("blue", "red")
