@@ -25,6 +25,7 @@ from npt.interface import Resources
 from npt.method import Dependence
 from npt.table import TASKS, Task
 from npt.validation import Strict, validated
+from npt.wording import listed
 
 # Predicts (features (n, F), parameters): standardised values (n,), or probabilities (n, K) of the
 # classes of the train rows in ascending order.
@@ -120,15 +121,18 @@ class Baseline(ABC):
         """Names of all parameters for a task."""
         return self.defaults
 
-    def check(self, parameters: Parameters) -> None:
-        """Raise `UserError` for values that are not allowed, whatever the data."""
+    def check(self, parameters: Parameters, key: str) -> None:
+        """Raise `UserError` for values that are not allowed, whatever the data.
+
+        Args:
+            key: Key of the settings that has the parameters, `grid` or `fixed`.
+        """
+        where = f"{self.name}.{key}"
         for name, value in parameters.items():
             if not _is_plain(value):
-                raise UserError(
-                    f"{self.name}.{name}: {value!r} is no number, text or list of these"
-                )
+                raise UserError(f"{where}.{name}: {value!r} is no number, text or list of these")
         if self.schema is not None:
-            validated(self.schema, parameters, self.name)
+            validated(self.schema, parameters, where)
 
     @property
     def dependence(self) -> Dependence:
@@ -178,28 +182,42 @@ class Baseline(ABC):
         """Check that a custom grid tunes what a grid of the paper tunes, unless there is nothing.
 
         Raises:
-            UserError: Names the parameter that has no values, has text where a number belongs, or
-                is another.
+            UserError: Names the parameter that has no values, has one that is not like those of
+                the paper, or is another.
         """
-        tunable: dict[str, Sequence[Any]] = {}
+        tunable: dict[str, list[Any]] = {}
         for task, size in itertools.product(TASKS, SIZES):
-            for paper in self.paper_grids(task, size):
-                tunable.update(paper)
-        allowed = ", ".join(tunable)
+            for declared in (*self.paper_grids(task, size), self.quick_grid(task)):
+                for name, values in declared.items():
+                    tunable.setdefault(name, []).extend(values)
+        allowed = listed(tunable)
+        typed = self.schema.model_fields if self.schema else ()
         if not grid and tunable:
             raise UserError(
                 f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {allowed}"
             )
         for name, values in grid.items():
+            key = f"{self.name}.grid.{name}"
             if name not in tunable:
-                raise UserError(
-                    f"{self.name}.grid.{name}: not a tuned parameter; allowed: {allowed}"
-                )
+                raise UserError(f"{key}: not a tuned parameter; allowed: {allowed}")
             if not values:
-                raise UserError(f"{self.name}.grid.{name}: has no values")
-            texts = [value for value in values if isinstance(value, str)]
-            if texts and not any(isinstance(value, str) for value in tunable[name]):
-                raise UserError(f"{self.name}.grid.{name}: {texts[0]!r} is text, not a number")
+                raise UserError(f"{key}: has no values")
+            for value in values:
+                if name not in typed and not _is_like(value, tunable[name]):
+                    examples = dict.fromkeys(map(str, tunable[name]))
+                    raise UserError(f"{key}: {value!r} is not a value such as {listed(examples)}")
+                self.check({name: value}, "grid")
+
+
+def _is_like(value: Any, declared: Sequence[Any]) -> bool:
+    """Whether a value is one of the declared texts, or has the type and sign of declared values."""
+    types = set(map(type, declared))
+    if isinstance(value, str):
+        return value in declared
+    if type(value) not in (int, float):
+        return type(value) in types
+    least = 0 if float in types or 0 in declared else 1
+    return value >= least and bool(types & {type(value), float})
 
 
 def _is_plain(value: Any) -> bool:

@@ -12,6 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from pydantic import Field
 from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.special import ndtr
@@ -47,7 +48,7 @@ class ProcessSettings(Strict):
     kernel: Literal["rbf", "matern_5/2", "matern_3/2"] = "rbf"
     relevance: bool = True
     learn: bool = True
-    learning_rows: int = 1000
+    learning_rows: int = Field(default=1000, ge=1)
 
 
 class GaussianProcess(Baseline):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -16,6 +17,7 @@ Parameters = Mapping[str, Any]
 GridName = Literal["paper", "quick"]
 Size = Literal["small", "medium", "large"]
 SIZES: tuple[Size, ...] = get_args(Size)
+MOST_POINTS = 100_000  # of a custom grid
 MEDIUM_ROWS = 10_000
 LARGE_ROWS = 200_000
 
@@ -46,8 +48,11 @@ class BaselineSettings(Strict):
     def _name_or_lists(cls, grid: Any) -> Any:
         if isinstance(grid, Mapping):
             for name, values in grid.items():
-                if not isinstance(values, list):
-                    raise ValueError(f"{name}: {values!r} is not a list of values")
+                if not isinstance(name, str) or not isinstance(values, list):
+                    raise ValueError(f"{name}: {values!r}; allowed: names with lists of values")
+            number = math.prod(map(len, grid.values()))
+            if number > MOST_POINTS:
+                raise ValueError(f"{number} configurations; allowed: up to {MOST_POINTS}")
         elif grid not in get_args(GridName):
             raise ValueError(f"{unknown(grid, get_args(GridName))}, or a mapping of lists")
         return grid

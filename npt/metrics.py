@@ -64,16 +64,18 @@ def _rmse(truth: np.ndarray, predicted: np.ndarray) -> float:
     return _mse(truth, predicted) ** 0.5
 
 
-AUROC = Metric("auroc", "AUROC", ("binary",), _auroc, higher_is_better=True, maximum=1)
-ACCURACY = Metric(
-    "accuracy", "accuracy", CLASSIFICATION, _accuracy, higher_is_better=True, maximum=1
-)
-NLL = Metric("nll", "NLL", CLASSIFICATION, negative_log_likelihood)
-BRIER = Metric("brier", "Brier score", CLASSIFICATION, _brier, maximum=2)
-ECE = Metric("ece", "calibration error", CLASSIFICATION, _ece, maximum=1)
-RMSE = Metric("rmse", "RMSE", ("regression",), _rmse)
-MSE = Metric("mse", "MSE", ("regression",), _mse)
-METRICS = {metric.name: metric for metric in (AUROC, ACCURACY, NLL, BRIER, ECE, RMSE, MSE)}
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("auroc", "AUROC", ("binary",), _auroc, higher_is_better=True, maximum=1),
+        Metric("accuracy", "accuracy", CLASSIFICATION, _accuracy, higher_is_better=True, maximum=1),
+        Metric("nll", "NLL", CLASSIFICATION, negative_log_likelihood),
+        Metric("brier", "Brier score", CLASSIFICATION, _brier, maximum=2),
+        Metric("ece", "calibration error", CLASSIFICATION, _ece, maximum=1),
+        Metric("rmse", "RMSE", ("regression",), _rmse),
+        Metric("mse", "MSE", ("regression",), _mse),
+    )
+}
 
 PAPER_METRICS: dict[Task, str] = {
     "binary": "auroc",

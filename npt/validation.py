@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -31,9 +31,15 @@ class Strict(BaseModel):
         hidden: Fields that are no keys of a configuration.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
+    )
 
     hidden: ClassVar[Collection[str]] = ()
+
+    def changed(self, **changes: Any) -> Self:
+        """The same with other values of some fields, validated."""
+        return type(self)(**{**self.model_dump(), **changes})
 
 
 def validated(model: type[Model], values: Any, where: str) -> Model:

@@ -32,7 +32,7 @@ from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
-from npt.errors import UserError
+from npt.errors import UserError, unknown
 from npt.table import Split, Table
 from npt.validation import validated
 from workflow.config.reading import read_file
@@ -72,6 +72,7 @@ def main() -> None:
 def run() -> None:
     """Read the table, run the methods, print the answers."""
     options = _parser().parse_args()
+    chosen = _methods(options.methods)
     dataset, custom = _read(options)
     folds = folds_of(dataset, custom)
     for line in custom.description:
@@ -80,7 +81,6 @@ def run() -> None:
     output = options.output or Path(f"{Path(options.path).stem}_benchmark")
     output.mkdir(parents=True, exist_ok=True)
     benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
-    chosen = list(dict.fromkeys(options.methods or ()))
     benchmark.run([chosen] if chosen else STAGES, options.minutes)
     for line in (*answers(benchmark), *explained(custom.table, folds[0])):
         print(line)
@@ -97,15 +97,25 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--methods",
         nargs="+",
-        choices=methods(),
+        default=[],
         metavar="METHOD",
-        help="instead of those that fit into the time",
+        help="separated by blanks or commas, instead of those that fit into the time",
     )
     arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
     arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
     arguments.add_argument("--minutes", type=_minutes, default=2.0, help="time limit (default: 2)")
     arguments.add_argument("--output", type=Path, help="folder (default: NAME_benchmark)")
     return arguments
+
+
+def _methods(words: Sequence[str]) -> list[str]:
+    """Names that blanks or commas separate, each once."""
+    names = list(dict.fromkeys(re.findall(r"[^\s,]+", " ".join(words))))
+    for name in names:
+        if name not in methods():
+            raise UserError(f"--methods: {unknown(name, methods())}")
+        methods()[name].require_libraries()
+    return names
 
 
 def _positive(text: str) -> int:

@@ -124,7 +124,4 @@ class DatapointAttention(nn.Module):
 
     def _by_head(self, x: Tensor) -> Tensor:
         """From (K, n, r) to (K, heads, n, r / heads)."""
-        members, rows, width = x.shape
-        head_width = width // self.heads
-        split = x.view(members, rows, self.heads, head_width)
-        return split.transpose(1, 2)
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)

@@ -51,12 +51,8 @@ class Features:
 
     def to(self, device: torch.device, kind: torch.dtype) -> Features:
         """The same on a device, with numbers of a type."""
-        return Features(
-            numbers=self.numbers.to(device, kind),
-            positions=self.positions.to(device, kind),
-            codes=self.codes.to(device),
-            missing=self.missing.to(device),
-        )
+        numbers = (self.numbers.to(device, kind), self.positions.to(device, kind))
+        return Features(*numbers, self.codes.to(device), self.missing.to(device))
 
 
 @dataclass(frozen=True)
@@ -133,9 +129,8 @@ class Encoder:
         positions = np.zeros_like(numbers)
         for index, j in enumerate(self.numeric):
             values = _numbers(table, j, rows)
-            centre = self.statistics.centre[j]
-            numbers[:, index] = np.nan_to_num((values - centre) / self.statistics.scale[j])
-            filled = np.nan_to_num(values, nan=centre)
+            numbers[:, index] = np.nan_to_num(self.statistics.standardised(values, j))
+            filled = np.nan_to_num(values, nan=self.statistics.centre[j])
             positions[:, index] = _positions(filled, self.edges[index])
         codes = np.zeros((count, len(self.categorical)), np.int64)
         for index, j in enumerate(self.categorical):
@@ -149,8 +144,7 @@ class Encoder:
         """What rows with known targets show: a standardised value (n, 1), or one-hot classes."""
         truth = table.numbers(self.target, rows)
         if self.columns[self.target].kind == "continuous":
-            centred = truth - self.statistics.centre[self.target]
-            standardised = centred / self.statistics.scale[self.target]
+            standardised = self.statistics.standardised(truth, self.target)
             return torch.from_numpy(standardised.astype(np.float32))[:, None]
         codes = torch.from_numpy(truth.astype(np.int64))
         return torch.eye(self.classes)[codes]

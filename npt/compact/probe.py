@@ -133,13 +133,6 @@ class ContextQueries(QueryGroup):
 def _gathered(trained: TrainedCompactNPT, cells: Tensor) -> Features:
     """Features whose cells come from rows (n, d) of the context, column by column."""
     encoder = trained.encoder
-    pool = trained.context_features
-    features = cells[:, encoder.features]
-    numeric = cells[:, encoder.numeric]
-    categorical = cells[:, encoder.categorical]
-    return Features(
-        numbers=pool.numbers.gather(0, numeric),
-        positions=pool.positions.gather(0, numeric),
-        codes=pool.codes.gather(0, categorical),
-        missing=pool.missing.gather(0, features),
-    )
+    columns = (encoder.numeric, encoder.numeric, encoder.categorical, encoder.features)
+    pairs = zip(trained.context_features.tensors, columns, strict=True)
+    return Features(*(part.gather(0, cells[:, indices]) for part, indices in pairs))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from npt.validation import Strict
 
@@ -30,8 +30,6 @@ class CompactSettings(Strict):
 
     Lists hold one value for each kind of member: member k has the value at k modulo their length.
     """
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     token_width: int = Field(default=24, ge=1, le=1024)
     """Width of a cell's token."""
@@ -104,11 +102,6 @@ class CompactSettings(Strict):
     task has all rows of a part."""
     transductive: bool = True
     """Features of validation and test rows are in the standardisation and the quantiles."""
-
-    def changed(self, **changes: Any) -> Self:
-        """These settings with other values of some fields, validated."""
-        fields = {**self.model_dump(), **changes}
-        return type(self)(**fields)
 
     def batch_size(self, train_rows: int) -> int:
         """Rows of a training batch."""

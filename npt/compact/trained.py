@@ -22,8 +22,7 @@ from npt.compact.settings import CompactSettings
 from npt.compact.training import build_model, predict, shown_labels
 from npt.data.encoding import Statistics
 from npt.errors import UserError
-from npt.interface import Prediction, Resources
-from npt.nn.device import device_of
+from npt.interface import Prediction
 from npt.nn.trained_network import TrainedNetwork
 from npt.table import ALL_ROWS, Split, Table, Task
 
@@ -57,7 +56,7 @@ class TrainedCompactNPT(TrainedNetwork):
     def untrained(
         cls,
         settings: CompactSettings,
-        resources: Resources,
+        device: torch.device,
         table: Table,
         split: Split,
         seed: int,
@@ -65,8 +64,6 @@ class TrainedCompactNPT(TrainedNetwork):
         """A network with initial weights, whose context is train rows."""
         if settings.lookup == "add_one" and table.task != "regression":
             raise UserError("lookup: add_one is for regression")
-        torch.set_num_threads(resources.threads)
-        device = device_of(resources.device)
         encoder = Encoder.from_table(table, split, settings)
         train = known_rows(table, split.train)
         return cls(

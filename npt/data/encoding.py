@@ -19,6 +19,10 @@ class Statistics:
     centre: np.ndarray
     scale: np.ndarray
 
+    def standardised(self, values: np.ndarray, j: int) -> np.ndarray:
+        """Values of column `j` in units of its scale, from its centre on."""
+        return (values - self.centre[j]) / self.scale[j]
+
     def original(self, values: np.ndarray, j: int) -> np.ndarray:
         """Standardised values of column `j` in its original units."""
         return values * self.scale[j] + self.centre[j]
@@ -66,10 +70,7 @@ def centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:
 
 def standardised(table: Table, known: Statistics, j: int) -> np.ndarray:
     """Cells (N,) of a continuous column, standardised, NaN where missing."""
-    numbers = table.numbers(j)
-    numbers -= known.centre[j]
-    numbers /= known.scale[j]
-    return numbers
+    return known.standardised(table.numbers(j), j)
 
 
 def _filled(table: Table, known: Statistics, j: int, missing: float) -> np.ndarray:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from npt.data.splits import random_parts
 from npt.errors import UserError
-from npt.estimator.arguments import computing, seed_of, threads_of, value_errors
+from npt.estimator.arguments import computing, seed_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
 from npt.estimator.frames import Feature, as_table, learn_features, read_frame
@@ -46,7 +46,7 @@ from npt.estimator.saving import (
     write,
 )
 from npt.estimator.solved_model import SolvedModel
-from npt.interface import Resources
+from npt.nn.device import device_of
 from npt.table import Column, Split, Table
 
 TARGET = "target"
@@ -252,7 +252,7 @@ class NPTEstimator(BaseEstimator):
                 split=split,
                 weights=weights,
                 seed=seed,
-                resources=Resources(threads_of(self.n_jobs), self.device),
+                device=device_of(self.device),
                 refit=bool(self.refit) and X_val is None,
                 visible=None if self.verbose == "auto" else bool(self.verbose),
             )

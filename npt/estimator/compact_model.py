@@ -134,7 +134,7 @@ class CompactModel(Model):
 def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
 ) -> tuple[TrainedCompactNPT, CompactTraining]:
-    trained = TrainedCompactNPT.untrained(settings, job.resources, job.table, split, job.seed)
+    trained = TrainedCompactNPT.untrained(settings, job.device, job.table, split, job.seed)
     data = TrainingRows.from_table(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )

@@ -14,7 +14,6 @@ from torch import nn
 
 from npt.errors import UserError
 from npt.estimator.hyperparameters import SETTINGS, ArchitectureName
-from npt.interface import Resources
 from npt.nn.trained_network import weights_of
 from npt.table import Column, Split, Table
 from npt.validation import Strict, validated
@@ -40,7 +39,7 @@ class Job:
     split: Split
     weights: np.ndarray | None
     seed: int
-    resources: Resources
+    device: torch.device
     refit: bool
     visible: bool | None
 

@@ -23,7 +23,6 @@ from npt.estimator.model import (
     require_converged,
     weight_arrays,
 )
-from npt.interface import Resources
 from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
@@ -50,7 +49,7 @@ class PaperModel(Model):
             raise UserError("refit: True; the paper's architecture is not trained again")
         if job.weights is not None:
             raise UserError("sample_weight: the paper's architecture does not weigh rows")
-        trained = TrainedNPT.untrained(settings, job.resources, job.table, job.split, job.seed)
+        trained = TrainedNPT.untrained(settings, job.device, job.table, job.split, job.seed)
         training = NPTTraining(trained.model, trained.data, settings, job.seed)
         training.run(follow=partial(Progress, visible=job.visible))
         require_converged(training.losses.tolist())
@@ -80,7 +79,7 @@ class PaperModel(Model):
     ) -> Self:
         """See `Model`."""
         split = Split(0, arrays["train"], arrays["validation"], NO_ROWS)
-        resources = Resources(device=str(present_device(facts.device)))
-        trained = TrainedNPT.untrained(settings, resources, fields["table"], split, facts.seed)
+        device = present_device(facts.device)
+        trained = TrainedNPT.untrained(settings, device, fields["table"], split, facts.seed)
         load_weights(trained.model, arrays)
         return cls(trained, split=split, **fields)

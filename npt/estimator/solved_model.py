@@ -15,7 +15,6 @@ import torch
 
 from npt.errors import UserError
 from npt.estimator.model import Arrays, Job, Model, ModelFacts, present_device, tensors_of
-from npt.nn.device import device_of
 from npt.solved.kernels import Parameters
 from npt.solved.model import SolvedNPT, fit
 from npt.solved.settings import SolvedSettings
@@ -44,7 +43,7 @@ class SolvedModel(Model):
         weights = np.ones(job.table.rows) if job.weights is None else job.weights
         settings = settings.model_copy(update={"seed": job.seed})
         try:
-            solved = _fitted(job.table, weights, settings, device_of(job.resources.device))
+            solved = _fitted(job.table, weights, settings, job.device)
         except FloatingPointError:
             raise UserError(TOO_FAR_APART) from None
         loss = solved.loss

@@ -109,10 +109,6 @@ class Training(ABC, Generic[Network, Moves]):
             for best, weight in zip(self.best_weights, self.evaluated_weights(), strict=True):
                 best[members] = weight[members]
 
-    def load_best_weights(self) -> None:
-        """Set the weights of every member to its best ones."""
-        _copy(self.best_weights, self.weights())
-
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that the next updates depend on, by name; a resumed training writes into them."""
         return {
@@ -155,7 +151,7 @@ class Training(ABC, Generic[Network, Moves]):
                 if checkpoint and number < self.last and checkpoint.due():
                     counts = {"updates": number, "best_updates": self.best_updates}
                     checkpoint.write({**counts, "seconds": self.seconds, **self.state()})
-        self.load_best_weights()
+        _copy(self.best_weights, self.weights())
         self.model.eval()
         return self
 

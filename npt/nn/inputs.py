@@ -35,8 +35,7 @@ class ModelInput:
 
     def hide(self, where: Tensor) -> ModelInput:
         """The same input with the cells `where` (B, n, d) hidden: nothing of them is left in it."""
-        return replace(
-            self,
+        return ModelInput(
             codes=torch.where(where, 0, self.codes),
             scale=torch.where(where, 0.0, self.scale),
             mask=torch.where(where, 1.0, self.mask),
@@ -55,12 +54,6 @@ class ModelInput:
 @dataclass(frozen=True)
 class Encodings(ModelInput):
     """Vectors that an encoder made of images, with a column for each of their features."""
-
-    @classmethod
-    def from_vectors(cls, vectors: Tensor) -> Encodings:
-        """Those of vectors (B, n, e)."""
-        codes = torch.zeros_like(vectors, dtype=torch.long)
-        return cls(codes, vectors, torch.zeros_like(vectors))
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,8 @@ class NPT(nn.Module):
         if not isinstance(self.embedding, ImageEmbedding):
             return inputs
         vectors = self.embedding.encode(inputs)  # (B, n, e)
-        return Encodings.from_vectors(vectors)
+        zeros = torch.zeros_like(vectors)
+        return Encodings(codes=zeros.long(), scale=vectors, mask=zeros)
 
     def target_tokens(self, *arguments: Any) -> Tensor:
         """Tokens (B, m, e) of the target; arguments as in `forward`."""

@@ -63,7 +63,8 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
             Infeasible: The table does not fit into the device's memory, too few targets are known,
                 or the training diverged.
         """
-        trained = self.network().untrained(self.settings, self.resources, table, split, seed)
+        device = prepared_device(self.resources)
+        trained = self.network().untrained(self.settings, device, table, split, seed)
         try:
             training = self.training(trained, table, split)
             checkpoint = self._checkpoint(training)
@@ -105,7 +106,8 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
 
         from npt.nn.checkpoint import DamagedError, read_tensors
 
-        trained = cls.network().untrained(settings, resources, table, split, seed)
+        device = prepared_device(resources)
+        trained = cls.network().untrained(settings, device, table, split, seed)
         reason = "other names or shapes"
         try:
             return trained.with_weights(read_tensors(path))
@@ -147,6 +149,16 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         facts = (self.settings, self.version, training.seed, str(training.model))
         identity = stamp(*facts, tensors=training.tensors)
         return Checkpoint(self.resources.checkpoint, identity, self.resources.checkpoint_minutes)
+
+
+def prepared_device(resources: Resources) -> torch.device:
+    """The device of a training; torch computes with so many threads from here on."""
+    import torch
+
+    from npt.nn.device import device_of
+
+    torch.set_num_threads(resources.threads)
+    return device_of(resources.device)
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:

@@ -174,16 +174,14 @@ class Lookahead:
     def moved(self) -> None:
         """Count an update of the fast weights, and synchronise when it is due."""
         self.updates += 1
-        if self.updates % self.steps == 0:
-            self._synchronise()
-
-    def _synchronise(self) -> None:
+        if self.updates % self.steps:
+            return
         fast = [parameter.data for parameter in self.parameters]
         if self.first_sync and self.updates == self.steps:
             torch._foreach_copy_(self.slow, fast)
-            return
-        torch._foreach_lerp_(self.slow, fast, self.fraction)
-        torch._foreach_copy_(fast, self.slow)
+        else:
+            torch._foreach_lerp_(self.slow, fast, self.fraction)
+            torch._foreach_copy_(fast, self.slow)
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""

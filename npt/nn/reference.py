@@ -31,8 +31,8 @@ class PlainBlock(nn.Module):
         super().__init__()
         self.width = width
         self.heads = settings.heads
-        self.attention_rate = settings.attention_dropout
-        self.hidden_rate = settings.hidden_dropout
+        self.drop_attention = nn.Dropout(settings.attention_dropout)
+        self.drop = nn.Dropout(settings.hidden_dropout)
         self.norm_attention = nn.LayerNorm(width, eps=1e-12)
         self.norm_feed_forward = nn.LayerNorm(width, eps=1e-12)
         self.query = nn.Linear(width, width)
@@ -59,17 +59,12 @@ class PlainBlock(nn.Module):
         keys = self.by_head(self.key(x))
         values = self.by_head(self.value(x))
         weights = torch.softmax(queries @ keys.mT / math.sqrt(self.width), -1)
-        dropped = F.dropout(weights, self.attention_rate, self.training)
-        attended = dropped @ values  # (batch, heads, s, M / heads)
+        attended = self.drop_attention(weights) @ values  # (batch, heads, s, M / heads)
         return self.mix(attended.transpose(1, 2).flatten(2))  # (batch, s, M)
 
     def by_head(self, x: Tensor) -> Tensor:
         """(batch, s, M) to (batch, heads, s, M / heads)."""
         return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
-
-    def drop(self, x: Tensor) -> Tensor:
-        """Hidden dropout."""
-        return F.dropout(x, self.hidden_rate, self.training)
 
 
 class PlainNPT(nn.Module):
@@ -83,7 +78,7 @@ class PlainNPT(nn.Module):
         columns = len(layout.sizes)
         width = settings.width
         self.sizes = layout.sizes
-        self.rate = settings.hidden_dropout
+        self.drop = nn.Dropout(settings.hidden_dropout)
         self.inputs = nn.ModuleList()
         self.outputs = nn.ModuleList()
         for size in layout.sizes:
@@ -122,10 +117,6 @@ class PlainNPT(nn.Module):
         if self.column_type is not None:
             embedded = embedded + self.column_type(self.types)
         return embedded
-
-    def drop(self, x: Tensor) -> Tensor:
-        """Hidden dropout."""
-        return F.dropout(x, self.rate, self.training)
 
 
 def plain_loss(

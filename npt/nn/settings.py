@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from npt.validation import Strict
 
@@ -43,8 +43,6 @@ DropoutRate = Annotated[float, Field(ge=0, le=0.99)]
 class PixelSettings(Strict):
     """Attention between pixels, the encoder `siren` (Alfons 2022, thesis)."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
     dimensions: Literal[1, 2] = 2
     """Pixels as one sequence, or in rows and columns."""
     positions: Positions = "siren"
@@ -65,8 +63,6 @@ class PixelSettings(Strict):
 
 class NPTSettings(Strict):
     """Architecture, masking, optimisation and evaluation of one NPT."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     width: int = Field(default=64, ge=1, le=65536)
     """Width e of one column's embedding; a block between datapoints has width d * e."""
@@ -197,10 +193,6 @@ class NPTSettings(Strict):
     def attends_to_others(self) -> bool:
         """Whether a row's prediction can depend on other rows."""
         return self.between_datapoints and self.attends_to == "all"
-
-    def changed(self, **changes: Any) -> Self:
-        """These settings with other values of some fields, validated."""
-        return type(self)(**{**self.model_dump(), **changes})
 
     @model_validator(mode="after")
     def _check(self) -> Self:

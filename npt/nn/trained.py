@@ -11,12 +11,11 @@ from torch import Tensor
 
 from npt.data.encoding import Statistics, statistics
 from npt.errors import UserError
-from npt.interface import Prediction, Resources
+from npt.interface import Prediction
 from npt.nn.batches import partition
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import (
     MEMORY_FRACTION,
-    device_of,
     evaluating,
     free_memory,
     require_precision,
@@ -85,14 +84,12 @@ class TrainedNPT(TrainedNetwork):
     def untrained(
         cls,
         settings: NPTSettings,
-        resources: Resources,
+        device: torch.device,
         table: Table,
         split: Split,
         seed: int,
     ) -> TrainedNPT:
         """A network with initial weights, and the encoded table to train it on."""
-        torch.set_num_threads(resources.threads)
-        device = device_of(resources.device)
         require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
         data = EncodedTable.from_table(table, split, scales, device)
@@ -155,11 +152,6 @@ class TrainedNPT(TrainedNetwork):
         with evaluating(self.settings, self.device):
             return self.model.predict_target(inputs, rows).float()
 
-    def encoded(self, inputs: ModelInput) -> ModelInput:
-        """Images as their encodings, so that copies of a batch are not encoded again."""
-        with evaluating(self.settings, self.device):
-            return self.model.encoded(inputs)
-
     def decode(self, outputs: Tensor) -> Prediction:
         """Target outputs (n, C) to class probabilities or values in original units."""
         if self.task == "regression":
@@ -187,7 +179,9 @@ def query_batches(
         queries = is_query[batch].nonzero().flatten()
         if not len(queries):
             continue
-        yield QueryBatch(batch, trained.encoded(cells), queries)
+        with evaluating(settings, trained.device):  # copies of images are not encoded again
+            encoded = trained.model.encoded(cells)
+        yield QueryBatch(batch, encoded, queries)
 
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from npt.interface import Prediction, Resources
+from npt.interface import Prediction
 from npt.seeding import isolated_randomness, seed_for
 from npt.table import Split, Table
 
@@ -40,7 +40,7 @@ class TrainedNetwork(ABC):
     @classmethod
     @abstractmethod
     def untrained(
-        cls, settings: Any, resources: Resources, table: Table, split: Split, seed: int
+        cls, settings: Any, device: torch.device, table: Table, split: Split, seed: int
     ) -> Self:
         """A network with initial weights, the same on every device."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,13 +19,6 @@ from npt.table import PARTS, Part, Split, Table
 
 REALISATION = "realisation"
 INPUTS = ("x", "x1", "x2")  # names of columns
-
-
-class HeldOut(NamedTuple):
-    """Tasks of held-out realisations, and the row number (B, n) of every point."""
-
-    tasks: Tasks
-    rows: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -61,8 +53,11 @@ class Realisations:
             part=part,
         )
 
-    def held_out(self, part: Part, most: int) -> Iterator[HeldOut]:
-        """Tasks of the realisations with rows of a part, at most so many in a batch."""
+    def held_out(self, part: Part, most: int) -> Iterator[tuple[Tasks, np.ndarray]]:
+        """Tasks of the realisations with rows of a part, at most so many in a batch.
+
+        The row number (B, n) of every point comes with them.
+        """
         by_size: dict[tuple[int, int], list[np.ndarray]] = {}
         for rows in self._rows_by_realisation():
             parts = self.part[rows]
@@ -76,7 +71,7 @@ class Realisations:
             for start in range(0, len(tables), most):
                 batch = tables[start : start + most]
                 rows = np.stack(batch)  # (B, n)
-                yield HeldOut(self.tasks(rows, context_points), rows)
+                yield self.tasks(rows, context_points), rows
 
     def for_training(self) -> list[np.ndarray]:
         """Row numbers of each realisation that has train rows alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from npt.nn.settings import NPTSettings
 from npt.validation import Strict
@@ -17,8 +17,6 @@ HEADS = 8  # of multihead attention
 
 class TrainingSettings(Strict):
     """Training on tasks with random contexts; the defaults are those of Kim et al. 2019."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     curves: Kernel | None = "rbf"
     """Kernel of the curves that are drawn anew for every update; without, the training takes those

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.interface import Prediction, Resources
-from npt.nn.device import device_of
+from npt.interface import Prediction
 from npt.nn.trained_network import TrainedNetwork, initial_weights
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.npt_process import NPTProcess
@@ -48,14 +47,12 @@ class TrainedProcess(TrainedNetwork):
     def untrained(
         cls,
         settings: TrainingSettings,
-        resources: Resources,
+        device: torch.device,
         table: Table,
         split: Split,
         seed: int,
     ) -> TrainedProcess:
         """A network with initial weights, the same on every device."""
-        torch.set_num_threads(resources.threads)
-        device = device_of(resources.device)
         data = Realisations.from_table(table, split, device)
         with initial_weights(seed):
             model = build(settings, inputs=data.x.shape[1]).to(device).eval()

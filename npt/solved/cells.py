@@ -35,19 +35,23 @@ class Cells:
         """Number of columns, p + c."""
         return self.scores.shape[1] + self.codes.shape[1]
 
+    @property
+    def parts(self) -> tuple[torch.Tensor, ...]:
+        """All of them."""
+        return self.scores, self.ranks, self.codes
+
     def take(self, rows: torch.Tensor) -> Cells:
         """Some of the rows."""
-        return Cells(self.scores[rows], self.ranks[rows], self.codes[rows])
+        return Cells(*(part[rows] for part in self.parts))
 
     def split(self, size: int) -> list[Cells]:
         """Parts of at most so many rows."""
-        parts = (part.split(size) for part in (self.scores, self.ranks, self.codes))
+        parts = (part.split(size) for part in self.parts)
         return [Cells(*part) for part in zip(*parts, strict=True)]
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Cells:
         """The same cells elsewhere, or in another precision."""
-        parts = (self.scores, self.ranks, self.codes)
-        return Cells(*(part.to(device, dtype) for part in parts))
+        return Cells(*(part.to(device, dtype) for part in self.parts))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from npt.validation import Strict
 
@@ -14,8 +14,6 @@ Rows = Annotated[int, Field(ge=2)]
 
 class SolvedSettings(Strict):
     """Tuning, heads and sizes; the defaults were chosen on the tables named in docs/solved.md."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     steps: int = Field(default=20, ge=0, le=10_000)
     """Steps of the tuning; with 0, all columns weigh alike."""

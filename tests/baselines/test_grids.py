@@ -97,18 +97,37 @@ def test_numbers_of_configurations_models_and_fits(
         ({"grid": {"p": []}}, "knn.grid.p"),
         ({"grid": {"p": ["1e-3"]}}, "knn.grid.p"),
         ({"fixed": {"p": 1}}, "knn.fixed.p"),
-        ({"grid": {"weights": ["distanc"]}}, "knn.weights"),
-        ({"grid": {"p": [math.inf]}}, "knn.p"),
-        ({"grid": {"p": [0]}}, "knn.p"),
-        ({"grid": {"n_neighbors": [0]}}, "knn.n_neighbors"),
+        ({"grid": {"weights": ["distanc"]}}, "knn.grid.weights"),
+        ({"grid": {"p": [math.inf]}}, "knn.grid.p"),
+        ({"grid": {"p": [0]}}, "knn.grid.p"),
+        ({"grid": {"n_neighbors": [0]}}, "knn.grid.n_neighbors"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], key: str) -> None:
     baseline = baselines()["knn"]
     with pytest.raises(UserError, match=key):
         settings = validated(BaselineSettings, changes, "knn")
-        for point in baseline.configurations(settings, "binary", 10):
-            baseline.check(point)
+        baseline.grids(settings, "binary", 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "good", "bad"),
+    [
+        ("catboost", "max_depth", [2, 16], ["deep", None, 0, -1, 0.5, True, [3]]),
+        ("lightgbm", "learning_rate", [1, 0.5], ["high", None, -0.1, True]),
+        ("random_forest", "max_features", [0.5, 1, "log2"], ["deep", None, -1]),
+        ("mlp", "hidden_layer_sizes", [[7, 7]], [7, "wide"]),
+        ("modern_nca", "blocks", [0, 4], [-1, 1.5]),
+    ],
+)
+def test_values_of_a_grid_are_like_those_of_the_paper(
+    name: str, parameter: str, good: list[Any], bad: list[Any]
+) -> None:
+    baseline = baselines()[name]
+    configurations(baseline, {parameter: good}, "binary")
+    for value in bad:
+        with pytest.raises(UserError, match=f"{name}.grid.{parameter}"):
+            configurations(baseline, {parameter: [value]}, "binary")
 
 
 def test_grids_of_any_size_are_in_the_order_of_scikit_learn() -> None:

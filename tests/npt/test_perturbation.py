@@ -15,15 +15,14 @@ from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn.batches import partition
 from npt.nn.inputs import ModelInput
-from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.probe import NPTProbe
-from npt.nn.settings import NPTSettings
 from npt.nn.trained import CPU_CELLS, TrainedNPT
 from npt.perturbation import ColumnChoice, InputLayout, Perturbation, RowChoice
 from npt.seeding import generator_for
 from npt.table import PARTS, Task
-from tests.conftest import SMALL_NPT, first_split, make_table
+from tests.conftest import first_split, make_table
+from tests.workflow.studies.models import small_npt
 
 INTACT, SHUFFLED = Perturbation("shuffle", 0.0), Perturbation("shuffle", 1.0)
 PERTURBED = [
@@ -41,14 +40,6 @@ def layout(rows: int, columns: int, target: int = 0) -> InputLayout:
     return InputLayout(np.arange(rows) % 3, columns, target)
 
 
-def trained(task: Task, settings: NPTSettings = SMALL_NPT) -> tuple[TrainedNPT, np.ndarray]:
-    table = make_table(task)
-    split = first_split(table)
-    learner = NPTLearner(settings, Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    return learner.trained, split.test
-
-
 @torch.no_grad()
 def plain_loop(
     learner: TrainedNPT, rows: np.ndarray, perturbation: Perturbation, seed: int
@@ -63,54 +54,48 @@ def plain_loop(
             if row not in rows:
                 continue
             order = np.concatenate([[query], np.delete(np.arange(len(batch)), query)])
-            layout_of_query = InputLayout(
-                learner.data.part[batch].numpy()[order], d, learner.data.target
-            )
-            sources = order[perturbation.sources(seed, row, layout_of_query)]
+            inputs = InputLayout(learner.data.part[batch].numpy()[order], d, learner.data.target)
+            sources = order[perturbation.sources(seed, row, inputs)]
             sources = np.broadcast_to(sources, (len(sources), d))
             parts = []
-            for given in (cells.codes, cells.scale, cells.mask):
-                made = torch.zeros(1, len(sources), d, dtype=given.dtype)
-                for i in range(len(sources)):
-                    for j in range(d):
-                        made[0, i, j] = given[0, sources[i, j], j]
-                parts.append(made)
+            for tensor in (cells.codes, cells.scale, cells.mask):
+                perturbed = torch.zeros(1, len(sources), d, dtype=tensor.dtype)
+                for i, j in np.ndindex(sources.shape):
+                    perturbed[0, i, j] = tensor[0, sources[i, j], j]
+                parts.append(perturbed)
             outputs[row] = learner.model.predict_target(ModelInput(*parts))[0, 0]
     return learner.decode(torch.stack([outputs[row] for row in rows.tolist()])).values
 
 
 @pytest.mark.parametrize("perturbation", [INTACT, *PERTURBED], ids=str)
-@pytest.mark.parametrize(
-    ("settings", "cells"), [(SMALL_NPT, CPU_CELLS), (SMALL_NPT.changed(batch_rows=20), 1)]
-)
+@pytest.mark.parametrize(("changes", "cells"), [({}, CPU_CELLS), ({"batch_rows": 20}, 1)])
 def test_many_copies_at_once_equal_the_plain_loop(
-    settings: NPTSettings, cells: int, perturbation: Perturbation, monkeypatch: pytest.MonkeyPatch
+    changes: dict[str, int],
+    cells: int,
+    perturbation: Perturbation,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    learner, rows = trained("multiclass", settings)
+    learner, _, split = small_npt("multiclass", **changes)
     monkeypatch.setattr("npt.nn.trained.CPU_CELLS", cells)
-    together = NPTProbe(learner).predict_perturbed(rows, perturbation, 3)
-    assert np.allclose(together, plain_loop(learner, rows, perturbation, 3), atol=2e-6)
+    together = NPTProbe(learner).predict_perturbed(split.test, perturbation, 3)
+    assert np.allclose(together, plain_loop(learner, split.test, perturbation, 3), atol=2e-6)
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_the_control_changes_nothing_and_corruption_does(task: Task) -> None:
-    learner, rows = trained(task)
-    clean = learner.predict(rows).values
-    control = NPTProbe(learner).predict_perturbed(rows, INTACT, 0)
-    assert np.allclose(control, clean, atol=1e-5)
-    for perturbed in PERTURBED:
-        assert not np.allclose(
-            NPTProbe(learner).predict_perturbed(rows, perturbed, 0), clean, atol=1e-5
-        )
+    learner, _, split = small_npt(task)
+    clean = learner.predict(split.test).values
+    for perturbation in (INTACT, *PERTURBED):
+        values = NPTProbe(learner).predict_perturbed(split.test, perturbation, 0)
+        assert np.allclose(values, clean, atol=1e-5) == (perturbation is INTACT)
 
 
 def test_without_datapoint_attention_nothing_changes() -> None:
-    learner, rows = trained("multiclass", SMALL_NPT.changed(between_datapoints=False))
-    for perturbed in PERTURBED:
-        assert np.array_equal(
-            NPTProbe(learner).predict_perturbed(rows, perturbed, 0),
-            NPTProbe(learner).predict_perturbed(rows, INTACT, 0),
-        )
+    learner, _, split = small_npt("multiclass", between_datapoints=False)
+    control = NPTProbe(learner).predict_perturbed(split.test, INTACT, 0)
+    for perturbation in PERTURBED:
+        values = NPTProbe(learner).predict_perturbed(split.test, perturbation, 0)
+        assert np.array_equal(values, control)
 
 
 def test_default_draws_stay_as_they_are() -> None:
@@ -137,26 +122,19 @@ def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> N
     others = np.arange(1, n)
     for j in range(d):
         has_column = columns in ("all", "target" if j == target else "features")
-        before = []
-        after = []
-        for index, row in enumerate(others, start=1):
-            has_row = rows in ("all", PARTS[inputs.parts[row]])
-            if has_column and has_row:
-                before.append(row)
-                after.append(sources[index, j])
-            else:
-                assert sources[index, j] == row
-        assert sorted(after) == before
-        assert bool(before) == has_column
-        if has_column:
-            assert np.mean(np.array(before) != after) > 0.8
+        has_row = np.array([rows in ("all", PARTS[part]) for part in inputs.parts[1:]])
+        chosen = has_row & has_column
+        assert np.array_equal(sources[1:, j][~chosen], others[~chosen])
+        assert np.array_equal(np.sort(sources[1:, j][chosen]), others[chosen])
+        assert chosen.any() == has_column
+        assert not has_column or np.mean(sources[1:, j][chosen] != others[chosen]) > 0.8
 
 
 def test_duplicates_belong_to_the_part_of_their_original() -> None:
-    lookup = SMALL_NPT.changed(lookup="original", target_mask=1.0, batch_rows=20)
-    learner, rows = trained("regression", lookup)
+    changes = {"lookup": "original", "target_mask": 1.0, "batch_rows": 20}
+    learner, _, split = small_npt("regression", **changes)
     parts = learner.data.part.numpy()
-    for group in NPTProbe(learner).query_groups(rows):
+    for group in NPTProbe(learner).query_groups(split.test):
         for query, context in enumerate(group.contexts):
             numbers = np.append(group.rows[query], context) % len(parts)
             assert np.array_equal(group.layout(query).parts, parts[numbers])

@@ -26,8 +26,7 @@ from npt.processes.settings import NeuralProcessSettings
 from npt.processes.training import Curves, ProcessTraining
 from npt.table import Table
 from tests.npt.compact.tables import TINY, mixed_table, started
-from tests.npt.nn.encoders.test_encoded_images import SETTINGS as RESNET
-from tests.npt.nn.encoders.test_encoded_images import SIREN, untrained_on_images
+from tests.npt.nn.encoders.test_encoders import RESNET, SIREN, untrained_on_images
 from tests.npt.nn.test_training import BATCHES, start
 
 NEEDS_BFLOAT16 = pytest.mark.skipif(

@@ -55,7 +55,7 @@ def test_damaged_or_other_weights_are_refused(
 ) -> None:
     path = tmp_path / "weights.pt"
     saved = settings.changed(width=16) if damage == "other model" else settings
-    learner.network().untrained(saved, Resources(), *blind_table(), 1).save(path)
+    learner.network().untrained(saved, torch.device("cpu"), *blind_table(), 1).save(path)
     if damage == "other tensors":
         torch.save({"weight": torch.ones(2)}, path)
     whole = path.read_bytes()

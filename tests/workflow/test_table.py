@@ -52,7 +52,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_wheel_answers_for_a_table(folder: Path, package: Path) -> None:
-    chosen = ("--methods", "constant", "linear", "knn", "--folds", "2", "--cores", "2")
+    chosen = ("--methods", "constant,linear", "knn", "--folds", "2", "--cores", "2")
     program = [sys.executable, "-m", "workflow.table", "Two Features.csv", "--target", "total"]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     done = subprocess.run(
@@ -67,6 +67,11 @@ def test_wheel_answers_for_a_table(folder: Path, package: Path) -> None:
     output = folder / "Two Features_benchmark"
     assert (output / paths.REPORT).exists()
     assert "two_features" in (output / "config.yaml").read_text()
+
+
+def test_unknown_method_has_a_hint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="--methods"):
+        _run(folder, monkeypatch, "classes.csv", "--target", "total", "--methods", "linear,kn")
 
 
 def test_few_whole_numbers_are_classes(

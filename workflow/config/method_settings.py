@@ -49,13 +49,9 @@ def check_grid(method: str, settings: Any) -> None:
     methods()[method].build(settings, Resources())
     baseline = baselines()[method]
     for task in TASKS:
-        next(iter(baseline.configurations(settings, task, 1)))
+        baseline.grids(settings, task, 1)
     if settings.fixed:
         _check_fixed(baseline, settings)
-    if settings.fixed or not isinstance(settings.grid, str):
-        for task in TASKS:
-            for parameters in baseline.configurations(settings, task, 1):
-                baseline.check({**settings.fixed, **parameters})
 
 
 def _check_fixed(baseline: Baseline, settings: BaselineSettings) -> None:
@@ -66,3 +62,4 @@ def _check_fixed(baseline: Baseline, settings: BaselineSettings) -> None:
     for name in settings.fixed:
         if name not in names:
             raise UserError(f"{baseline.name}.fixed: {unknown(name, sorted(names))}")
+    baseline.check(settings.fixed, "fixed")

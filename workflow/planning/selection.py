@@ -14,18 +14,26 @@ from workflow.config.resolution import resolve, trials
 from workflow.config.study import Study
 from workflow.planning.run import Run
 
+MOST_RESULTS = 200_000  # of a study
+
 
 def select(study: Study, config: Config) -> list[Run]:
     """All that a study names, in its order: runs of each variant, without seed and folds.
 
     Raises:
         UserError: A variant has the name of a trial, its settings are invalid, or the kind of
-            the study refuses them.
+            the study refuses them, or they have too many results.
     """
     selected: list[Run] = []
     for dataset in study.datasets:
         for method in study.methods:
             selected += _variants(study, config, dataset, method)
+    results = len(study.seeds) * sum(len(study.folds[run.dataset]) for run in selected)
+    if results > MOST_RESULTS:
+        raise UserError(
+            f"{study.key}: {results} results of variants, seeds and folds; "
+            f"allowed: up to {MOST_RESULTS}"
+        )
     return selected
 
 

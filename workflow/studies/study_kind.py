@@ -6,7 +6,9 @@ import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import AfterValidator
 
 from npt.table import Task
 from npt.train_rows import TrainRows
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from workflow.studies.view import View
 
 Facts = dict[str, Any]
+Share = Annotated[float, AfterValidator(lambda share: float(f"{share:g}"))]  # as names write it
 
 
 class Options(Strict):

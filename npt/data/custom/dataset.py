@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from npt.data.custom.file import file_at, shape_of
@@ -47,8 +47,6 @@ Names = Annotated[
 
 class CustomDataset(Strict):
     """A file or an OpenML dataset with its target."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     hidden: ClassVar[Collection[str]] = ("name",)
     in_paper: ClassVar[bool] = False

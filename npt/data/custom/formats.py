@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import re
@@ -105,6 +106,8 @@ def _from_excel(path: Path, dataset: CustomDataset) -> Content:
 
 
 def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        content = content.decode("utf-16").encode()
     content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     separator = dataset.separator
     by_excel = re.match(rb"sep=(.)\r?\n", content)
@@ -113,6 +116,8 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
         separator = separator or by_excel[1].decode(errors="ignore")
     content = _without_comments(content)
     header = content.partition(b"\n")[0].partition(b"\r")[0].decode(errors="ignore")
+    if "\0" in header:
+        raise UserError("is not UTF-8 text; save the file as UTF-8")
     separator = separator or _separator_of(header)
     if separator == BLANK:
         content = b"\n".join(b" ".join(line.split()) for line in content.splitlines())

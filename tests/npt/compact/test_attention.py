@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -45,55 +46,32 @@ def fed_forward(layer: FeedForward, member: int, vector: Tensor) -> Tensor:
     return vector + linear(layer.narrow, member, hidden)
 
 
-def heads_of(vector: Tensor) -> list[Tensor]:
-    return list(vector.split(len(vector) // HEADS))
-
-
-def reference_weights(
-    block: DatapointAttention,
-    member: int,
-    head: int,
-    row: Tensor,
-    others: Tensor,
-    similarity: str,
-) -> Tensor:
-    """Attention of one row to each of the others."""
-    query = heads_of(linear(block.project, member, norm(row)))[head]
-    scores = []
-    for other in others:
-        key = heads_of(linear(block.project, member, norm(other)))[head]
-        likeness = query @ key if similarity == "dot" else -(query - key).square().sum()
-        scores.append(likeness)
-    factor = math.exp(block.sharpness[member, head].item()) / math.sqrt(WIDTH / HEADS)
-    return torch.softmax(factor * torch.stack(scores), 0)
+def heads_of(vectors: Tensor) -> tuple[Tensor, ...]:
+    return vectors.chunk(HEADS, -1)
 
 
 def reference_datapoints(
-    block: DatapointAttention,
-    rows: Tensor,
-    others: Tensor,
-    labels: Tensor,
-    visible: Tensor,
-    similarity: str,
+    block: DatapointAttention, rows: Tensor, others: Tensor, labels: Tensor, visible: Tensor
 ) -> Tensor:
-    """The block by loops, over the definition with the full squared distance."""
+    """The block row by row and head by head, with the full squared distance."""
     outputs = torch.zeros_like(rows)
-    for member in range(MEMBERS):
-        for i, row in enumerate(rows[member]):
-            seen = visible[i].nonzero()[:, 0]
-            parts = []
-            for head in range(HEADS):
-                shown = others[member, seen]
-                weights = reference_weights(block, member, head, row, shown, similarity)
-                total = torch.zeros(WIDTH // HEADS, dtype=torch.float64)
-                for weight, j in zip(weights, seen, strict=True):
-                    value = linear(block.value, member, norm(others[member, j]))
-                    if block.label is not None:
-                        value = value + labels[j] @ block.label[member]
-                    total += weight * heads_of(value)[head]
-                parts.append(total)
-            row = row + linear(block.merge, member, torch.cat(parts))
-            outputs[member, i] = fed_forward(block.feed_forward, member, row)
+    for member, i in product(range(MEMBERS), range(ROWS)):
+        row = rows[member, i]
+        seen = others[member, visible[i]]
+        values = linear(block.value, member, norm(seen))
+        if block.label is not None:
+            values = values + labels[visible[i]] @ block.label[member]
+        queries = heads_of(linear(block.project, member, norm(row)))
+        keys = heads_of(linear(block.project, member, norm(seen)))
+        parts = []
+        for head, value in enumerate(heads_of(values)):
+            query, key = queries[head], keys[head]
+            is_product = block.similarity == "dot"
+            likeness = key @ query if is_product else -(query - key).square().sum(-1)
+            factor = math.exp(block.sharpness[member, head].item()) / math.sqrt(WIDTH / HEADS)
+            parts.append(torch.softmax(factor * likeness, 0) @ value)
+        attended = row + linear(block.merge, member, torch.cat(parts))
+        outputs[member, i] = fed_forward(block.feed_forward, member, attended)
     return outputs
 
 
@@ -107,7 +85,7 @@ def test_datapoint_attention_equals_the_reference(similarity: str, labels_of_oth
     labels = randoms(CONTEXT, LABEL, seed=2)
     visible = randoms(ROWS, CONTEXT, seed=3) > -0.5
     outputs = block(rows, *block.context(others, labels), ~visible)
-    expected = reference_datapoints(block, rows, others, labels, visible, similarity)
+    expected = reference_datapoints(block, rows, others, labels, visible)
     assert torch.allclose(outputs, expected, atol=1e-12)
 
 
@@ -131,21 +109,16 @@ def test_attribute_attention_equals_the_reference() -> None:
     count, width = 4, SETTINGS.token_width
     tokens = randoms(MEMBERS, ROWS, count, width)
     expected = torch.zeros_like(tokens)
-    for member in range(MEMBERS):
-        for i in range(ROWS):
-            vectors = tokens[member, i]
-            projected = [linear(block.project, member, norm(vector)) for vector in vectors]
-            for place, vector in enumerate(vectors):
-                parts = []
-                for head in range(HEADS):
-                    query = heads_of(projected[place][:width])[head]
-                    keys = [heads_of(p[width : 2 * width])[head] for p in projected]
-                    values = [heads_of(p[2 * width :])[head] for p in projected]
-                    scores = torch.stack([query @ key for key in keys])
-                    weights = torch.softmax(scores / math.sqrt(width / HEADS), 0)
-                    parts.append(weights @ torch.stack(values))
-                merged = vector + linear(block.merge, member, torch.cat(parts))
-                expected[member, i, place] = fed_forward(block.feed_forward, member, merged)
+    for member, i in product(range(MEMBERS), range(ROWS)):
+        projected = linear(block.project, member, norm(tokens[member, i]))
+        queries, keys, values = map(heads_of, projected.chunk(3, -1))
+        for place, vector in enumerate(tokens[member, i]):
+            parts = []
+            for query, key, value in zip(queries, keys, values, strict=True):
+                scores = key @ query[place] / math.sqrt(width / HEADS)
+                parts.append(torch.softmax(scores, 0) @ value)
+            merged = vector + linear(block.merge, member, torch.cat(parts))
+            expected[member, i, place] = fed_forward(block.feed_forward, member, merged)
     assert torch.allclose(block(tokens), expected, atol=1e-12)
 
 
@@ -182,12 +155,11 @@ def test_attributes_without_attention_are_independent() -> None:
 def test_a_member_is_a_network_alone() -> None:
     model = randomised(started(SETTINGS).model)
     outputs, _ = outputs_of(model, SETTINGS)
+    alone = SETTINGS.changed(members=1)
     for member in range(MEMBERS):
-        alone = SETTINGS.changed(members=1)
         single = randomised(started(alone).model)
-        with torch.no_grad():
-            for one, whole in zip(single.parameters(), model.parameters(), strict=True):
-                one.copy_(whole[member : member + 1])
+        weights = {name: weight[[member]] for name, weight in model.state_dict().items()}
+        single.load_state_dict(weights)
         expected, _ = outputs_of(single, alone)
         assert torch.allclose(outputs[member], expected[0], atol=1e-12)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,8 @@ from npt.compact.model import Context
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
-from npt.table import Column, Split, Table
-from tests.npt.compact.tables import fitted
+from npt.table import Split, Table
+from tests.npt.compact.tables import consecutive, fitted, table_of
 
 MEMBERS, QUERIES, ROWS, WIDTH = 2, 3, 5, 4
 SETTINGS = CompactSettings(
@@ -25,31 +26,30 @@ SETTINGS = CompactSettings(
 )
 
 
-def made_up(classes: int) -> tuple[torch.Tensor, torch.Tensor, Residuals, torch.Tensor]:
+def made_up() -> tuple[torch.Tensor, torch.Tensor, Residuals, torch.Tensor]:
     generator = torch.Generator().manual_seed(1)
-    outputs = torch.randn(MEMBERS, QUERIES, classes, generator=generator, dtype=torch.float64)
-    rows = torch.randn(MEMBERS, QUERIES, WIDTH, generator=generator, dtype=torch.float64)
-    context = torch.randn(MEMBERS, ROWS, WIDTH, generator=generator, dtype=torch.float64)
-    values = 0.2 * torch.randn(MEMBERS, ROWS, classes, generator=generator, dtype=torch.float64)
+    random = partial(torch.randn, generator=generator, dtype=torch.float64)
+    outputs = random(MEMBERS, QUERIES, 1)
+    rows = random(MEMBERS, QUERIES, WIDTH)
+    context = random(MEMBERS, ROWS, WIDTH)
+    values = 0.2 * random(MEMBERS, ROWS, 1)
     reach = torch.tensor([0.7, 3.0], dtype=torch.float64)
     return outputs, rows, Residuals(normalised(context), values), reach
 
 
 def test_values_are_moved_as_in_a_loop() -> None:
-    outputs, rows, residuals, reach = made_up(classes=1)
+    outputs, rows, residuals, reach = made_up()
     result = moved(outputs, rows, residuals, reach)
-    for member in range(MEMBERS):
-        for query in range(QUERIES):
-            vector = normalised(rows)[member, query]
-            squares = ((residuals.vectors[member] - vector) ** 2).sum(-1)
-            weights = torch.exp(-squares / reach[member])
-            move = (weights @ residuals.values[member]) / (1 + weights.sum())
-            expected = outputs[member, query] + move
-            assert torch.allclose(result[member, query], expected)
+    for member, query in product(range(MEMBERS), range(QUERIES)):
+        vector = normalised(rows)[member, query]
+        squares = ((residuals.vectors[member] - vector) ** 2).sum(-1)
+        weights = torch.exp(-squares / reach[member])
+        move = (weights @ residuals.values[member]) / (1 + weights.sum())
+        assert torch.allclose(result[member, query], outputs[member, query] + move)
 
 
 def test_invisible_rows_move_nothing() -> None:
-    outputs, rows, residuals, reach = made_up(classes=1)
+    outputs, rows, residuals, reach = made_up()
     invisible = torch.zeros(QUERIES, ROWS, dtype=torch.bool)
     invisible[:, 2:] = True
     result = moved(outputs, rows, residuals, reach, invisible)
@@ -60,7 +60,7 @@ def test_invisible_rows_move_nothing() -> None:
 
 
 def test_only_the_nearest_rows_move_a_value() -> None:
-    outputs, rows, _, reach = made_up(classes=1)
+    outputs, rows, _, reach = made_up()
     at_query = normalised(rows[:, [0]]).expand(-1, NEAREST, -1)
     vectors = torch.cat([at_query, -at_query], 1)
     ones = torch.ones(MEMBERS, NEAREST, 1).double()
@@ -99,11 +99,7 @@ def repeated_rows(noise: float) -> tuple[Table, Split]:
     features = np.repeat(generator.normal(size=(100, 2)), 3, axis=0)
     target = np.repeat(generator.normal(size=100), 3) + noise * generator.normal(size=300)
     order = generator.permutation(300)
-    columns = [Column(name, "continuous") for name in ("a", "b", "target")]
-    cells = np.column_stack([features, target])[order]
-    rows = np.arange(300)
-    split = Split(0, rows[:200], rows[200:250], rows[250:])
-    return Table.of(columns, cells, 2), split
+    return table_of(features[order], target[order]), consecutive(200, 50, 50)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -33,51 +34,45 @@ def build(settings: CompactSettings) -> tuple[CellEmbedding, Features]:
     return embedding, encoder.encode(TABLE).to(CPU, torch.float64)
 
 
-def numbers_of(table: Table, column: int) -> np.ndarray:
-    numbers = table.numbers(column)
-    if column == 2:
-        numbers = LEVELS[numbers.astype(int)]
-    return numbers
+def numbers_of(column: int) -> np.ndarray:
+    numbers = TABLE.numbers(column)
+    return LEVELS[numbers.astype(int)] if column == 2 else numbers
 
 
 def shares_below(numbers: np.ndarray, bins: int) -> np.ndarray:
     """Share of each bin that lies below each number (n, b), by its definition."""
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, bins + 1)))
     shares = np.zeros((len(numbers), bins))
-    for row, number in enumerate(numbers):
-        for bin_index in range(len(edges) - 1):
-            low = edges[bin_index]
-            width = edges[bin_index + 1] - low
-            shares[row, bin_index] = min(max((number - low) / width, 0), 1)
+    for index, (low, high) in enumerate(pairwise(edges)):
+        for row, number in enumerate(numbers):
+            shares[row, index] = min(max((number - low) / (high - low), 0), 1)
     return shares
 
 
+@torch.no_grad()
 def reference(embedding: CellEmbedding, functions: dict[int, np.ndarray]) -> Tensor:
     """Tokens (K, n, d + 1, e), cell by cell."""
-    weight = embedding.weight.detach()
-    slope = embedding.slope.detach()
-    levels = embedding.levels.weight.detach()
+    levels = embedding.levels.weight
     starts = np.cumsum([0, *SIZES])
-    tokens = torch.zeros(MEMBERS, TABLE.rows, 4, weight.shape[-1], dtype=torch.float64)
-    for member in range(MEMBERS):
-        for row in range(TABLE.rows):
-            for place, column in enumerate((1, 2, 3)):
-                token = embedding.offset.detach()[member, 0, place].clone()
-                if math.isnan(TABLE.numbers(column)[row]):
-                    tokens[member, row, place] = embedding.hidden.detach()[member, 0, place]
-                    continue
-                if column in NUMBERS:
-                    numbers = numbers_of(TABLE, column)
-                    number = (numbers[row] - np.nanmean(numbers)) / np.nanstd(numbers)
-                    j = NUMBERS[column]
-                    token += number * slope[member, j, 0]
-                    for index, value in enumerate(functions[column][row]):
-                        token += value * weight[member, j, index]
-                if column in CATEGORIES:
-                    code = int(TABLE.numbers(column)[row])
-                    token += levels[member, starts[CATEGORIES[column]] + code]
-                tokens[member, row, place] = token
-            tokens[member, row, 3] = embedding.target.detach()[member, 0, 0]
+    tokens = torch.zeros(MEMBERS, TABLE.rows, 4, TINY.token_width, dtype=torch.float64)
+    tokens[:, :, 3] = embedding.target[:, :, 0]
+    for member, row, column in product(range(MEMBERS), range(TABLE.rows), (1, 2, 3)):
+        place = column - 1
+        if math.isnan(TABLE.numbers(column)[row]):
+            tokens[member, row, place] = embedding.hidden[member, 0, place]
+            continue
+        token = embedding.offset[member, 0, place].clone()
+        if column in NUMBERS:
+            numbers = numbers_of(column)
+            number = (numbers[row] - np.nanmean(numbers)) / np.nanstd(numbers)
+            j = NUMBERS[column]
+            token += number * embedding.slope[member, j, 0]
+            for index, value in enumerate(functions[column][row]):
+                token += value * embedding.weight[member, j, index]
+        if column in CATEGORIES:
+            code = int(TABLE.numbers(column)[row])
+            token += levels[member, starts[CATEGORIES[column]] + code]
+        tokens[member, row, place] = token
     return tokens
 
 
@@ -86,7 +81,7 @@ def test_tokens_equal_the_reference(kind: str) -> None:
     embedding, features = build(TINY.changed(number_embedding=kind))
     functions = {}
     for column, j in NUMBERS.items():
-        numbers = numbers_of(TABLE, column)
+        numbers = numbers_of(column)
         known = ~np.isnan(numbers)
         if kind == "piecewise":
             functions[column] = np.zeros((len(numbers), TINY.bins))

@@ -18,13 +18,7 @@ from npt.interface import Resources
 from npt.perturbation import ColumnChoice, Perturbation
 from npt.table import TASKS, Table, Task
 from tests.conftest import first_split
-from tests.npt.compact.tables import (
-    SEED,
-    TINY,
-    fitted,
-    mixed_table,
-    small_compact,
-)
+from tests.npt.compact.tables import CPU, SEED, TINY, fitted, mixed_table, small_compact
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 
@@ -63,8 +57,7 @@ def test_chunks_do_not_matter(cells: int, monkeypatch: pytest.MonkeyPatch) -> No
 def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
     trained = trained_on("multiclass")
     rows = rows_of_test("multiclass")
-    outputs = trained.outputs(trained.features(trained.table, rows)).numpy()
-    odds = np.exp(outputs)
+    odds = np.exp(trained.outputs_of(rows).numpy())
     expected = (odds / odds.sum(-1, keepdims=True)).mean(0)
     assert np.allclose(trained.predict(rows).values, expected)
 
@@ -76,7 +69,7 @@ def test_the_context_is_a_bounded_random_part_of_the_train_rows() -> None:
     contexts = []
     for limit, seed in ((20, 1), (20, 2), (None, 1), (1000, 1)):
         trained = TrainedCompactNPT.untrained(
-            TINY.changed(context_rows=limit), Resources(), table.hide(hidden, 0), split, seed
+            TINY.changed(context_rows=limit), CPU, table.hide(hidden, 0), split, seed
         )
         contexts.append(trained.context_rows.tolist())
     known = split.train[10:].tolist()
@@ -199,7 +192,7 @@ def test_no_weights_without_attention_between_datapoints() -> None:
 def test_the_initial_network_is_the_untrained_one() -> None:
     trained, table, split = small_compact("regression")
     untrained = TrainedCompactNPT.untrained(
-        trained.settings, Resources(), table.blind(split.test), split, trained.seed
+        trained.settings, CPU, table.blind(split.test), split, trained.seed
     )
     initial = CompactProbe(trained).before_training().predict(split.test)
     assert np.array_equal(initial, untrained.predict(split.test).values)

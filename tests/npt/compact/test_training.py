@@ -15,10 +15,7 @@ from npt.compact.learner import CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
-from npt.compact.training import (
-    hidden_cells,
-    member_losses,
-)
+from npt.compact.training import hidden_cells, member_losses
 from npt.errors import Infeasible
 from npt.interface import Resources
 from tests.conftest import first_split
@@ -33,24 +30,19 @@ from tests.npt.compact.tables import (
     weights_of,
 )
 
-# With validation losses that fall and rise again.
-
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
     training = started(TINY, mixed_table(rows=60))
-    data = training.data
-    per_epoch = len(data.train) // 16
-    epochs = []
-    for epoch in range(3):
-        numbers = range(epoch * per_epoch + 1, (epoch + 1) * per_epoch + 1)
-        epochs.append([training.batch_rows(number).tolist() for number in numbers])
-    for epoch in epochs:
-        assert sorted(row for rows in epoch for row in rows) == list(range(len(data.train)))
+    count = len(training.data.train)
+    per_epoch = count // TINY.batch_size(count)
+    batches = [training.batch_rows(number) for number in range(1, 3 * per_epoch + 1)]
+    for start in range(0, len(batches), per_epoch):
+        epoch = batches[start : start + per_epoch]
+        assert torch.cat(epoch).sort().values.tolist() == list(range(count))
         assert all(16 <= len(rows) < 32 for rows in epoch)
-    assert len({repr(epoch) for epoch in epochs}) == 3
-    assert repr(sorted(epochs[0][0])) not in {repr(sorted(rows)) for rows in epochs[1]}
+    assert len({tuple(sorted(rows.tolist())) for rows in batches}) == len(batches)
     training.seed += 1
-    assert training.batch_rows(1).tolist() != epochs[0][0]
+    assert not torch.equal(training.batch_rows(1), batches[0])
 
 
 def test_cross_entropy_by_hand() -> None:
@@ -97,16 +89,10 @@ STILL = TINY.changed(learning_rate=1e-30, weight_decay=0.0)
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"feature_mask": [0.0], "context_dropout": 0.0, "dropout": [0.3]},
-        {"dropout": [0.0], "context_dropout": 0.0, "feature_mask": [0.3]},
-        {"dropout": [0.0], "feature_mask": [0.0], "context_dropout": 0.3},
-    ],
-    ids=["dropout", "feature_mask", "context_dropout"],
+    "changes", [{"dropout": [0.3]}, {"feature_mask": [0.3]}, {"context_dropout": 0.3}], ids=str
 )
 def test_every_update_and_seed_has_its_own_draws(changes: dict[str, Any]) -> None:
-    training = started(STILL.changed(batch_rows=1000, **changes))
+    training = started(PLAIN.changed(batch_rows=1000, learning_rate=1e-30, **changes))
     losses = []
     for number, seed in ((1, 3), (1, 3), (2, 3), (3, 3), (1, 4)):
         training.seed = seed
@@ -124,11 +110,10 @@ def test_stop_at_keeps_the_averages_of_the_given_updates() -> None:
         start.update(number)
         averages.append([weight.clone() for weight in start.evaluated_weights()])
     stops = [4, 9, 2]
-    start = started(settings, stop_at=stops)
-    result = start.run()
+    result = started(settings, stop_at=stops).run()
     assert result.best_updates == stops
     assert result.updates == 9
-    for place, weight in enumerate(start.model.parameters()):
+    for place, weight in enumerate(result.model.parameters()):
         for member, stop in enumerate(stops):
             assert torch.equal(weight[member], averages[stop - 1][place][member])
 
@@ -238,9 +223,8 @@ def test_members_of_a_kind_take_their_share_of_a_step() -> None:
     for scales in ([1.0], [1.0, 0.25]):
         settings = SETTINGS.changed(members=3, rate_scale=scales)
         model = started(settings).model
-        optimiser = Optimiser(model, settings)
         before = weights_of(model)
-        step(optimiser, model, gradients(model, 1))
+        step(Optimiser(model, settings), model, gradients(model, 1))
         pairs = zip(weights_of(model), before, strict=True)
         moves.append([after - earlier for after, earlier in pairs])
     for whole, scaled in zip(*moves, strict=True):

@@ -1,3 +1,5 @@
+"""Files of datasets: where they come from, how they are unpacked and checked."""
+
 from __future__ import annotations
 
 import gzip
@@ -11,12 +13,13 @@ from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from npt.data.datasets import datasets, synthetic
 from npt.data.declaration import Archive, Dataset, File, Reading
+from npt.data.images import read_idx, read_records
 from npt.data.source import MIRROR, Acquired, acquire
 from npt.data.unpack import unpack
 from npt.errors import UserError
@@ -43,6 +46,8 @@ FILES = {
     "/file.csv.gz": PACKED,
     "/wrong.csv": b"other",
     "/toy.tar.gz": ARCHIVE,
+    "/broken.csv": CONTENT,
+    "/broken.csv.gz": PACKED,
 }
 
 
@@ -55,25 +60,18 @@ class Server(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.served.append(self.path)
-        if self.path.startswith("/broken"):
-            self.break_off(PACKED if self.path.endswith(".gz") else CONTENT)
-            return
         body = FILES.get(self.path, b"")
-        self.send_response(200 if body else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def break_off(self, body: bytes) -> None:
         start = 0
-        requested = self.headers.get("Range")
-        if requested:
-            start = int(requested.removeprefix("bytes=").removesuffix("-"))
-        self.starts.append(start)
-        self.send_response(206 if start else 200)
+        end = len(body)
+        if self.path.startswith("/broken"):
+            start = int(self.headers.get("Range", "bytes=0-")[len("bytes=") : -1])
+            end = start + self.limit
+            self.starts.append(start)
+        success = 206 if start else 200
+        self.send_response(success if body else 404)
         self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
-        self.wfile.write(body[start : start + self.limit])
+        self.wfile.write(body[start:end])
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -262,3 +260,28 @@ def test_without_a_source_the_error_says_where_to_put_it(tmp_path: Path) -> None
     for part in ("file.csv", url, str(tmp_path / "toy"), MIRROR):
         assert part in str(error.value)
     assert "\n" not in str(error.value)
+
+
+HEADER = b"\0\0\x08\1\0\0\0\6"  # six unsigned bytes in one dimension
+
+
+def test_an_idx_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(HEADER + b"abcdef"))
+    assert read_idx(path, (6,)).tobytes() == b"abcdef"
+
+
+@pytest.mark.parametrize("content", [b"", bytes(8 + 6), HEADER + bytes(7), HEADER + bytes(5)])
+@pytest.mark.parametrize("pack", [gzip.compress, bytes])
+def test_an_idx_file_of_another_shape(content: bytes, pack: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(pack(content))
+    with pytest.raises(UserError, match=r"x\.gz"):
+        read_idx(path, (6,))
+
+
+def test_records_of_another_size(tmp_path: Path) -> None:
+    path = tmp_path / "x.bin"
+    path.write_bytes(bytes(7))
+    with pytest.raises(UserError, match=r"x\.bin"):
+        read_records(path, 2, 4)

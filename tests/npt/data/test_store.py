@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,18 @@ def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepar
     require_equal(loaded, prepared)
     for fold, split in prepared.splits.items():
         assert np.array_equal(loaded.splits[fold].part(), split.part())
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])
+def test_the_umask_is_honoured(
+    mask: int, mode: int, tmp_path: Path, prepared: store.Prepared
+) -> None:
+    before = os.umask(mask)
+    try:
+        store.save(tmp_path / "patients.arrow", prepared)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "patients.arrow").stat().st_mode) == mode
 
 
 def test_damage_is_an_error_or_harmless(path: Path, prepared: store.Prepared) -> None:

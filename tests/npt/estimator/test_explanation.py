@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from npt.estimator import NPTClassifier, NPTRegressor
-from npt.estimator.solved_model import SolvedModel
 from tests.npt.estimator.small import (
     COMPACT,
     SOLVED,
@@ -126,18 +125,14 @@ def test_equal_rows_are_left_out_together() -> None:
     assert np.isfinite(explanation.frame["without_all_rows"]).all()
 
 
-def test_rows_of_the_validation_are_in_the_context() -> None:
+def test_refit_and_validation_rows_have_no_effect() -> None:
+    """All rows are in the context in any case."""
     frame, target = table("regression")
-    model = NPTRegressor(**SOLVED).fit(frame[:60], target[:60], frame[60:], target[60:])
-    whole = NPTRegressor(**SOLVED).fit(frame, target)
-    assert np.array_equal(model.predict(frame), whole.predict(frame))
-
-
-def test_refit_has_no_effect() -> None:
-    frame, target = table("regression", 20)
-    model = NPTRegressor(**SOLVED).fit(frame, target)
+    expected = NPTRegressor(**SOLVED).fit(frame, target).predict(frame)
     refitted = NPTRegressor(**SOLVED, refit=True).fit(frame, target)
-    assert np.array_equal(refitted.predict(frame), model.predict(frame))
+    validated = NPTRegressor(**SOLVED).fit(frame[:60], target[:60], frame[60:], target[60:])
+    assert np.array_equal(refitted.predict(frame), expected)
+    assert np.array_equal(validated.predict(frame), expected)
 
 
 def test_intervals_hold_the_targets_of_new_rows() -> None:
@@ -157,10 +152,8 @@ def test_quantiles_are_of_predictions_without_each_row() -> None:
     frame, target = table("regression", 20)
     model = NPTRegressor(**SOLVED).fit(frame, target)
     lines = model.explain(frame[:1], rows=19).frame
-    assert isinstance(model.model_, SolvedModel)
-    residuals = (
-        np.asarray(target) - model.model_.trained.left_out()[model.model_.trained.context.groups]
-    )
+    trained = model.model_.trained
+    residuals = np.asarray(target) - trained.left_out()[trained.context.groups]
     possible = lines["without_row"] + residuals[lines["fitted_row"]]
     median = model.predict_quantiles(frame[:1], 0.5)
     assert np.min(possible) < median < np.max(possible)

@@ -19,13 +19,7 @@ from npt.errors import UserError
 from npt.estimator import NPTClassifier, NPTRegressor
 from npt.estimator.arguments import threads_of
 from npt.estimator.compact_model import CompactModel
-from npt.estimator.hyperparameters import (
-    KEYS,
-    LARGE_ROWS,
-    NAMED,
-    architecture_of,
-    settings_of,
-)
+from npt.estimator.hyperparameters import KEYS, LARGE_ROWS, NAMED, architecture_of, settings_of
 from npt.estimator.solved_model import SolvedModel
 from npt.table import Task
 from tests.npt.estimator.small import (
@@ -165,10 +159,7 @@ def test_classes_of_one_row_are_learned(classes: list[int]) -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        *(
-            np.array([*range(19), value], dtype=object)
-            for value in (np.inf, np.nan, 1e200, "a", 1j)
-        ),
+        *(np.array([*range(19), cell], dtype=object) for cell in (np.inf, np.nan, 1e200, "a", 1j)),
         pd.date_range("2020-01-01", periods=20),
         np.ma.masked_less(np.arange(20.0), 1),
         sparse.csr_matrix(np.arange(20.0)[:, None]),
@@ -247,17 +238,6 @@ def test_forked_process_predicts_after_threads() -> None:
     assert answers
 
 
-def settings(
-    task: Task,
-    rows: int = 100,
-    others: dict[str, Any] | None = None,
-    **named: Any,
-) -> CompactSettings:
-    made = settings_of("compact", named, others, task, rows)
-    assert isinstance(made, CompactSettings)
-    return made
-
-
 @pytest.mark.parametrize(
     ("task", "rows", "expected"),
     [
@@ -269,14 +249,17 @@ def settings(
 def test_defaults_are_those_of_the_task_and_the_rows(
     task: Task, rows: int, expected: dict[str, Any]
 ) -> None:
-    assert settings(task, rows) == CompactSettings(evaluate_every=50, **expected)
+    defaults = settings_of("compact", {}, None, task, rows)
+    assert defaults == CompactSettings(evaluate_every=50, **expected)
 
 
 def test_what_is_given_comes_before_defaults() -> None:
-    made = settings("binary", LARGE_ROWS + 1, {"rate_scale": [0.5]}, members=2, max_updates=7)
-    assert (made.members, made.updates, made.rate_scale) == (2, 7, [0.5])
+    named = {"members": 2, "max_updates": 7}
+    settings = settings_of("compact", named, {"rate_scale": [0.5]}, "binary", LARGE_ROWS + 1)
+    expected = {"members": 2, "updates": 7, "rate_scale": [0.5], "patience": 200}
+    assert settings == CompactSettings(evaluate_every=50, **expected)
     with pytest.raises(UserError, match="members: 2 is also under settings"):
-        settings("binary", others={"members": 3}, members=2)
+        settings_of("compact", named, {"members": 3}, "binary", 100)
 
 
 def test_auto_has_the_named_hyperparameters() -> None:

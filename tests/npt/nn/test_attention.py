@@ -16,10 +16,8 @@ SHAPES = [
 
 def random_inputs(shape: tuple[int, ...], seed: int = 0) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
-    return [
-        torch.randn(shape, dtype=torch.double, generator=generator).requires_grad_()
-        for _ in range(3)
-    ]
+    tensors = torch.randn(3, *shape, dtype=torch.double, generator=generator)
+    return [tensor.requires_grad_() for tensor in tensors.unbind()]
 
 
 def masks(dropout: Dropout, shape: tuple[int, ...]) -> torch.Tensor:
@@ -36,10 +34,7 @@ def masks(dropout: Dropout, shape: tuple[int, ...]) -> torch.Tensor:
 @pytest.mark.parametrize("kept_scores", [0, 2**24])
 @pytest.mark.parametrize("block", [2**20, 500])
 def test_values_and_gradients_equal_the_plain_form(
-    shape: tuple[int, ...],
-    kept_scores: int,
-    block: int,
-    monkeypatch: pytest.MonkeyPatch,
+    shape: tuple[int, ...], kept_scores: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attention, "BLOCK_SCORES", block)
     monkeypatch.setattr(attention, "KEPT_SCORES", kept_scores)
@@ -53,9 +48,7 @@ def test_values_and_gradients_equal_the_plain_form(
             probabilities = probabilities * masks(dropped, shape) / source.keep_probability
         expected = probabilities @ plain[2]
         assert torch.allclose(outputs, expected, atol=1e-12)
-        upstream = torch.randn(
-            shape, dtype=torch.double, generator=torch.Generator().manual_seed(9)
-        )
+        upstream, *_ = random_inputs(shape, seed=9)
         source.key = 6  # a mask that is drawn again is that of the forward pass
         outputs.backward(upstream)
         expected.backward(upstream)
@@ -70,12 +63,8 @@ def test_masks_keep_the_rate_and_depend_on_key_site_and_part() -> None:
     mask = source.kept(shape)
     assert abs(mask.double().mean().item() - 0.9) < 4 * (0.09 / mask.numel()) ** 0.5
     assert torch.equal(mask, source.kept(shape))
-    others = (
-        Dropout(0.1, site=3).kept(shape),
-        source.kept(shape, part=1),
-        source.kept(shape, key=2),
-    )
-    for other in others:
+    other_site = Dropout(0.1, site=3).kept(shape)
+    for other in (other_site, source.kept(shape, part=1), source.kept(shape, key=2)):
         agreement = (mask == other).double().mean().item()
         assert abs(agreement - (0.81 + 0.01)) < 4 * (0.25 / mask.numel()) ** 0.5
 

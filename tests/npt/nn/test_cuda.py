@@ -11,6 +11,7 @@ from npt.interface import Resources
 from npt.nn.cuda_graph import Recorded
 from npt.nn.device import arithmetic
 from npt.nn.learner import NPTLearner
+from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import NPTTraining
 from tests.conftest import first_split, make_table
@@ -33,8 +34,8 @@ def losses(device: str, **changes: Any) -> list[float]:
     settings = PLAIN.changed(updates=20, **changes)
     table = make_table("multiclass")
     split = first_split(table)
-    resources = Resources(device=device)
-    trained = TrainedNPT.untrained(settings, resources, table.blind(split.test), split, 3)
+    blind = table.blind(split.test)
+    trained = TrainedNPT.untrained(settings, torch.device(device), blind, split, 3)
     training = NPTTraining(trained.model, trained.data, settings, 3)
     with arithmetic(settings, trained.device):
         return [float(training.update(number)) for number in range(1, 21)]
@@ -47,42 +48,31 @@ def test_updates_are_near_those_of_the_cpu(precision: str, tolerance: float) -> 
     assert losses("cuda", precision=precision) == pytest.approx(losses("cpu"), rel=tolerance)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{}, {"precision": "bfloat16"}, {"recompute_activations": "always"}],
-)
-def test_a_training_gives_the_same_bits_twice(changes: dict) -> None:
+def trained(settings: NPTSettings) -> list[torch.Tensor]:
+    """Weights after a training."""
     table = make_table("multiclass")
     split = first_split(table)
-    trained = []
-    for _ in range(2):
-        learner = NPTLearner(BATCHES.changed(**changes), Resources(device="cuda"))
-        learner.fit(table.blind(split.test), split, 3)
-        trained.append([p.cpu() for p in learner.trained.model.parameters()])
-    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+    learner = NPTLearner(settings, Resources(device="cuda"))
+    learner.fit(table.blind(split.test), split, 3)
+    return [parameter.cpu() for parameter in learner.trained.model.parameters()]
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"batch_rows": None},
-        {},
-        {"precision": "bfloat16"},
-        {"tradeoff": "constant", "tradeoff_start": 0.5},
-    ],
+    "changes", [{}, {"precision": "bfloat16"}, {"recompute_activations": "always"}]
 )
+def test_a_training_gives_the_same_bits_twice(changes: dict[str, Any]) -> None:
+    settings = BATCHES.changed(**changes)
+    assert all(map(torch.equal, trained(settings), trained(settings)))
+
+
+CONSTANT = {"tradeoff": "constant", "tradeoff_start": 0.5}
+
+
+@pytest.mark.parametrize("changes", [{"batch_rows": None}, {}, {"precision": "bfloat16"}, CONSTANT])
 def test_recorded_steps_are_those_of_single_kernels(
-    changes: dict, monkeypatch: pytest.MonkeyPatch
+    changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = BATCHES.changed(updates=20, evaluate_every=1, **changes)
-
-    def trained() -> list[torch.Tensor]:
-        table = make_table("multiclass")
-        split = first_split(table)
-        learner = NPTLearner(settings, Resources(device="cuda"))
-        learner.fit(table.blind(split.test), split, 3)
-        return [parameter.cpu() for parameter in learner.trained.model.parameters()]
-
     graphs = []
     captured = Recorded._captured
 
@@ -91,7 +81,7 @@ def test_recorded_steps_are_those_of_single_kernels(
         return graphs[-1]
 
     monkeypatch.setattr(Recorded, "_captured", counted)
-    recorded = trained()
+    recorded = trained(settings)
     assert graphs
     monkeypatch.setattr(Recorded, "__call__", Recorded._on_stream)
-    assert all(map(torch.equal, recorded, trained()))
+    assert all(map(torch.equal, recorded, trained(settings)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from npt.data.datasets import datasets
 from npt.nn.losses import training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
@@ -44,9 +45,7 @@ def plain_from(model: NPT, shape: Shape) -> PlainNPT:
     plain.column_index.load_state_dict(model.column_index.state_dict())
     if model.column_type is not None:
         plain.column_type.load_state_dict(model.column_type.state_dict())
-    for block, other in zip(model.blocks, plain.blocks, strict=True):
-        for name, layer in other.named_children():
-            layer.load_state_dict(getattr(block, name).state_dict())
+    plain.blocks.load_state_dict(model.blocks.state_dict())
     return plain
 
 
@@ -85,8 +84,6 @@ def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
 
 
 def test_the_shapes_have_the_declared_columns() -> None:
-    from npt.data.datasets import datasets
-
     for name, shape in SHAPES.items():
         dataset = datasets()[name]
         assert len(shape["sizes"]) == dataset.columns

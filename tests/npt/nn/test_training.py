@@ -47,16 +47,9 @@ def start(
     return build_model(ColumnLayout.from_table(table, settings), settings, 3, CPU), data
 
 
-def weights(model: NPT) -> list[torch.Tensor]:
-    return [p.detach().clone() for p in model.parameters()]
-
-
 # The weights stay, so that a loss depends on the random draws alone.
 STILL = BATCHES.changed(
-    batch_rows=None,
-    learning_rate=1e-30,
-    tradeoff="constant",
-    tradeoff_start=0.5,
+    batch_rows=None, learning_rate=1e-30, tradeoff="constant", tradeoff_start=0.5
 )
 OVERSHOOTING = BATCHES.changed(batch_rows=None, learning_rate=0.1, updates=30)
 MASKS_ALONE = STILL.changed(hidden_dropout=0, attention_dropout=0)
@@ -78,14 +71,12 @@ def test_every_update_and_seed_has_its_own_draws(settings: NPTSettings) -> None:
 def test_every_epoch_is_another_partition_of_the_rows() -> None:
     training = NPTTraining(*start(BATCHES), BATCHES, 3)
     assert training.per_epoch == 3
-    epochs = []
-    for numbers in ((1, 2, 3), (4, 5, 6)):
-        epochs.append([training.batch_rows(number).tolist() for number in numbers])
-    for epoch in epochs:
-        assert sorted(row for rows in epoch for row in rows) == list(range(60))
-    assert epochs[0] != epochs[1]
+    first, *_, fourth, _, _ = batches = [training.batch_rows(number) for number in range(1, 7)]
+    for epoch in (batches[:3], batches[3:]):
+        assert torch.cat(epoch).sort().values.tolist() == list(range(60))
+    assert not torch.equal(first, fourth)
     other = NPTTraining(*start(BATCHES), BATCHES, 4)
-    assert other.batch_rows(1).tolist() != epochs[0][0]
+    assert not torch.equal(other.batch_rows(1), first)
 
 
 def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
@@ -112,26 +103,21 @@ def test_repeated_batches_share_rows_and_masks() -> None:
 def test_two_threads_give_the_same_bits_twice() -> None:
     torch.set_num_threads(2)
     try:
-        trained = []
-        for _ in range(2):
-            model, data = start(BATCHES)
-            NPTTraining(model, data, BATCHES, 3).run()
-            trained.append(weights(model))
+        first, second = (NPTTraining(*start(BATCHES), BATCHES, 3).run() for _ in range(2))
     finally:
         torch.set_num_threads(1)
-    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+    assert all(map(torch.equal, first.weights(), second.weights()))
 
 
 @pytest.mark.parametrize("changes", [{}, {"attention_dropout": 0.0}, {"layer_norm_on": "all"}])
 def test_recomputed_activations_change_no_bit(changes: dict) -> None:
-    trained = []
+    weights = []
     for recompute in ("never", "always"):
         settings = BATCHES.changed(recompute_activations=recompute, updates=4, **changes)
-        model, data = start(settings)
-        NPTTraining(model, data, settings, 3).run()
-        assert model.recompute == (recompute == "always")
-        trained.append(weights(model))
-    assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+        training = NPTTraining(*start(settings), settings, 3).run()
+        assert training.model.recompute == (recompute == "always")
+        weights.append(training.weights())
+    assert all(map(torch.equal, *weights))
 
 
 def test_bfloat16_is_refused_where_it_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +129,7 @@ def test_bfloat16_is_refused_where_it_is_slow(monkeypatch: pytest.MonkeyPatch) -
     split = first_split(table)
     settings = BATCHES.changed(precision="bfloat16")
     with pytest.raises(UserError, match=r"^precision: bfloat16: .*allowed: float32, auto$"):
-        TrainedNPT.untrained(settings, Resources(), table, split, 0)
+        TrainedNPT.untrained(settings, CPU, table, split, 0)
 
 
 @pytest.mark.parametrize("has_instructions", [True, False])
@@ -168,7 +154,7 @@ def test_validation_scores_are_those_of_predictions(task: Task, batch_rows: int 
     settings = BATCHES.changed(batch_rows=batch_rows)
     table = make_table(task)
     split = first_split(table)
-    trained = TrainedNPT.untrained(settings, Resources(), table.blind(split.test), split, 3)
+    trained = TrainedNPT.untrained(settings, CPU, table.blind(split.test), split, 3)
     predictions = trained.predict(split.validation).values
     truth = table.truth[split.validation]
     if task == "regression":

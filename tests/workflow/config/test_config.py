@@ -95,7 +95,21 @@ def error_of(config: dict[str, Any]) -> str:
         ),
         (with_study(external_results="nowhere"), "studies.main.external_results"),
         (with_options("deletion", retries=0), "studies.main.options.retries"),
+        (with_options("deletion", retries=10**9), "studies.main.options.retries"),
+        (with_options("benefit", permutations=10**9), "studies.main.options.permutations"),
         (with_options("corruption", bins=3), "studies.main.options"),
+        (with_options("context", retrained=[]), "studies.main.options: retrained"),
+        (with_options("context", shares=[1.0]), "studies.main.options: retrained"),
+        (with_options("context", shares=[1.0, 0.1 + 1e-9, 0.1]), "studies.main.options.shares"),
+        (
+            with_options("dose_response", delete=[0.0, 0.1, 0.1 + 1e-9]),
+            "studies.main.options.delete",
+        ),
+        (raw(seeds="0-9999", folds="all", methods=["npt", "knn", "mlp"]), "studies.main: 300000"),
+        (
+            raw(settings={"knn": {"grid": {"p": [1] * 1000, "n_neighbors": [1] * 101}}}),
+            "settings.knn.grid: 101000",
+        ),
         (with_variant("base", {}), "studies.main.variants.npt"),
         (with_variant("deep", {"layers": 7}), "studies.main.variants.npt.deep"),
         (raw(configurations={"yacht": {"npt": {"deep": {}}}}), "configurations.yacht.npt"),
@@ -117,14 +131,17 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(folds="0-2,5-3"), "folds"),
         (raw(seeds="1" * 5000), "seeds"),
         (raw(settings={"knn": {"fixed": {"no_such": 1}}}), "settings.knn.fixed: 'no_such'"),
-        (raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}), "settings.knn.n_neighbors: -1"),
+        (
+            raw(settings={"knn": {"grid": {"n_neighbors": [-1]}}}),
+            "settings.knn.grid.n_neighbors: -1",
+        ),
         (raw(settings={"mlp": {"gird": "quick"}}), "settings.mlp: 'gird'"),  # no study runs it
         (boosted(grid={"learning_rate": ["high"]}), "settings.xgboost.grid.learning_rate: 'high'"),
-        (boosted(grid={"n_estimators": [0]}), "settings.xgboost.n_estimators: 0"),
-        (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.gamma"),
+        (boosted(grid={"n_estimators": [0]}), "settings.xgboost.grid.n_estimators: 0"),
+        (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.fixed.gamma"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
-            "settings.mlp.tol: datetime.date(2020, 1, 1)",
+            "settings.mlp.fixed.tol: datetime.date(2020, 1, 1)",
         ),
     ],
 )

@@ -13,7 +13,6 @@ from scipy.stats import spearmanr
 
 from npt.compact.probe import CompactProbe
 from npt.data.encoding import one_hot_features
-from npt.interface import Resources
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT, query_batches
 from tests.npt.compact.tables import small_compact
@@ -119,7 +118,7 @@ def test_heads_are_compared_with_those_before_training() -> None:
     rows = split.test[:4]
     query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, KIND.options())
     facts, _ = KIND.probe(query)
-    initial = TrainedNPT.untrained(trained.settings, Resources(), table, split, trained.seed)
+    initial = TrainedNPT.untrained(trained.settings, trained.device, table, split, trained.seed)
     after = heads(NPTProbe(trained), table, rows)
     before = heads(NPTProbe(initial), table, rows)
     assert not np.allclose(after[0, 0]["nearness"], before[0, 0]["nearness"])

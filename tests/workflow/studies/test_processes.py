@@ -15,7 +15,6 @@ from npt.data.datasets import mnist_pixels
 from npt.data.datasets.gp_curves import DATASET
 from npt.data.preparation import prepare_declared
 from npt.data.store import Prepared
-from npt.interface import Resources
 from npt.probing import Probe
 from npt.processes.curves import KERNELS
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
@@ -47,7 +46,7 @@ def curves_query(prepared: Prepared, settings: TrainingSettings) -> ProbeQuery:
     """An untrained process, and some held-out curves of each kernel."""
     table = prepared.table
     split = prepared.splits[0]
-    model = TrainedProcess.untrained(settings, Resources(), table, split, seed=0)
+    model = TrainedProcess.untrained(settings, torch.device("cpu"), table, split, seed=0)
     history = torch.tensor([[10.0, 1.0, -1.0, -1.2], [20.0, 2.0, -0.5, -0.7]])
     trained = TrainedProcess(model.model, model.data, split, settings, 0, history.double())
     number, kernel = table.numbers(0), table.numbers(1)
@@ -76,7 +75,7 @@ def images_query(settings: TrainingSettings) -> ProbeQuery:
     is_validation = (arrays[0] == 0) & is_hidden
     train = np.flatnonzero(~is_test & ~is_validation)
     split = Split(0, train, np.flatnonzero(is_validation), np.flatnonzero(is_test))
-    model = TrainedProcess.untrained(settings, Resources(), table, split, seed=0)
+    model = TrainedProcess.untrained(settings, torch.device("cpu"), table, split, seed=0)
     options = KIND.options(images=5)  # type: ignore[call-arg]
     return ProbeQuery(Probe(model), table, split, split.test, seed=0, options=options)
 

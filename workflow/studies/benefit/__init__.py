@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from workflow.studies.corruption import EVERYTHING, Selection
+from workflow.studies.corruption import EVERYTHING, Permutations, Selection
 from workflow.studies.study_kind import Options, StudyKind
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ class BenefitOptions(Options):
         permutations: Permutations of each probed row, over which scores are averaged.
     """
 
-    permutations: Annotated[int, Field(ge=1)] = 1
+    permutations: Permutations = 1
 
     @property
     def selections(self) -> list[Selection]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from npt.train_rows import TrainRows
-from workflow.studies.study_kind import Options, StudyKind
+from workflow.studies.study_kind import Options, Share, StudyKind
 
 if TYPE_CHECKING:
     from npt.method import Method
@@ -27,10 +27,10 @@ class ContextOptions(Options):
         retrained: Shares of them on which models are trained anew; all by default.
     """
 
-    shares: list[Annotated[float, Field(gt=0, le=1)]] = Field(
+    shares: list[Annotated[Share, Field(gt=0, le=1)]] = Field(
         default=[1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01]
     )
-    retrained: list[Annotated[float, Field(gt=0, le=1)]] | None = None
+    retrained: list[Annotated[Share, Field(gt=0, le=1)]] | None = None
 
     @field_validator("shares")
     @classmethod
@@ -44,6 +44,9 @@ class ContextOptions(Options):
         for share in self.retrained or []:
             if share not in self.shares:
                 raise ValueError(f"retrained: {share} is not among the shares {self.shares}")
+        if not self.trained_shares:
+            shares = self.shares if self.retrained is None else self.retrained
+            raise ValueError(f"retrained: {shares} has no share below 1")
         return self
 
     @property

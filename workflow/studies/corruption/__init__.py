@@ -12,6 +12,8 @@ from npt.perturbation import ColumnChoice, Perturbation, RowChoice
 from workflow.results.row import LINEAR
 from workflow.studies.study_kind import Options, StudyKind
 
+Permutations = Annotated[int, Field(ge=1, le=10_000)]
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -48,7 +50,7 @@ class CorruptionOptions(Options):
 
     columns: Annotated[list[ColumnChoice], Field(min_length=1)] = Field(default=["all"])
     rows: Annotated[list[RowChoice], Field(min_length=1)] = Field(default=["all"])
-    permutations: Annotated[int, Field(ge=1)] = 1
+    permutations: Permutations = 1
 
     @field_validator("columns", "rows")
     @classmethod

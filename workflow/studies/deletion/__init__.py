@@ -26,10 +26,10 @@ class DeletionOptions(Options):
         left: The search ends when a smaller fraction of the rows remains.
     """
 
-    tolerance: Annotated[float, Field(gt=0)] = 0.01
+    tolerance: Annotated[float, Field(ge=1e-6)] = 0.01
     limit: float = 0.1
-    growth: Annotated[float, Field(gt=1)] = 1.1
-    retries: Annotated[int, Field(ge=1)] = 50
+    growth: Annotated[float, Field(ge=1.001)] = 1.1
+    retries: Annotated[int, Field(ge=1, le=10_000)] = 50
     left: Fraction = 0.02
 
     @model_validator(mode="after")

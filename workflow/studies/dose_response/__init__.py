@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from workflow.studies.study_kind import Options, StudyKind
+from workflow.studies.study_kind import Options, Share, StudyKind
 
 
 class DoseResponseOptions(Options):
@@ -17,10 +17,10 @@ class DoseResponseOptions(Options):
         delete: Fractions that are left out.
     """
 
-    shuffle: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+    shuffle: list[Annotated[Share, Field(ge=0, le=1)]] = Field(
         default=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
     )
-    delete: list[Annotated[float, Field(ge=0, le=0.999)]] = Field(
+    delete: list[Annotated[Share, Field(ge=0, le=0.999)]] = Field(
         default=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]
     )
 

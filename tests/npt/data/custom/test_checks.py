@@ -60,12 +60,7 @@ def test_a_declaration_survives_json() -> None:
 
 def test_fingerprints_depend_on_declaration_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
     yacht = datasets()["yacht"]
-    declared = [
-        yacht,
-        replace(yacht, version=2),
-        declare("my.csv"),
-        declare("my.csv", folds=4),
-    ]
+    declared = [yacht, replace(yacht, version=2), declare("my.csv"), declare("my.csv", folds=4)]
     before = {dataset.fingerprint() for dataset in declared}
     assert before == {dataset.fingerprint() for dataset in declared}
     for module in ("npt.data.declaration", "npt.data.custom.dataset"):

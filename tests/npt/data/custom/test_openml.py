@@ -18,8 +18,7 @@ from npt.data.custom import CustomDataset
 from npt.data.custom.formats import Content
 from npt.data.custom.reading import folds_of, read_custom
 from npt.errors import UserError
-from npt.validation import validated
-from tests.npt.data.custom.tables import kinds
+from tests.npt.data.custom.tables import declare, kinds
 
 ROWS = pd.DataFrame(
     {
@@ -32,8 +31,7 @@ ROWS = pd.DataFrame(
 
 
 def houses(**changes: Any) -> CustomDataset:
-    block = {"openml": 7, "target": "price", "task": "regression", **changes}
-    return validated(CustomDataset, {**block, "name": "houses"}, "houses")
+    return declare("", **{"openml": 7, **changes})
 
 
 def test_a_dataset_keeps_its_declared_types(
@@ -45,12 +43,8 @@ def test_a_dataset_keeps_its_declared_types(
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
     custom = read_custom(houses(), tmp_path)
-    assert list(kinds(custom.table).values()) == [
-        "continuous",
-        "categorical",
-        "categorical",
-        "continuous",
-    ]
+    is_category = [kind == "categorical" for kind in kinds(custom.table).values()]
+    assert is_category == [False, True, True, False]
     assert np.isnan(custom.table.values).sum() == 2
     assert read_custom(houses(), tmp_path).sha256 == custom.sha256
     assert np.isnan(read_custom(houses(missing=[12]), tmp_path).table.truth).sum() == 1
@@ -137,11 +131,7 @@ def test_kept_task_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
     ("key", "changes"),
-    [
-        ("folds", {"folds": 3}),
-        ("target", {"target": "size"}),
-        ("task", {"task": "classification"}),
-    ],
+    [("folds", {"folds": 3}), ("target", {"target": "size"}), ("task", {"task": "classification"})],
 )
 def test_task_must_be_as_declared(key: str, changes: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf"OpenML's task 5: {key}: "):
