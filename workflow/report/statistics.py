@@ -178,15 +178,12 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
             variances = model.seeds.groupby("fold")[column].var(ddof=1)
             row["seed_deviation"] = variances.mean() ** 0.5
         rows.append(row)
-    return framed(rows, SUMMARY_COLUMNS)[SUMMARY_COLUMNS]
+    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
 def metrics_of(task: Task, first: str) -> list[str]:
     """Metrics of a task, `first` before the others."""
-    names = []
-    for name, metric in METRICS.items():
-        if task in metric.tasks:
-            names.append(name)
+    names = [name for name, metric in METRICS.items() if task in metric.tasks]
     return sorted(names, key=lambda name: name != first)
 
 
