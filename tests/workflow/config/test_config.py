@@ -21,7 +21,6 @@ from workflow.planning.plan import Plan
 ROOT = Path(__file__).parents[3]
 CONFIGS = [ROOT / "config.yaml", *sorted((ROOT / "workflow" / "configs").glob("*.yaml"))]
 
-
 MINE = {"openml": 1, "target": "y", "task": "regression"}
 
 
@@ -95,7 +94,6 @@ def error_of(config: dict[str, Any]) -> str:
         ),
         (with_study(external_results="nowhere"), "studies.main.external_results"),
         (with_options("deletion", retries=0), "studies.main.options.retries"),
-        (with_options("corruption", bins=3), "studies.main.options"),
         (with_variant("base", {}), "studies.main.variants.npt"),
         (with_variant("deep", {"layers": 7}), "studies.main.variants.npt.deep"),
         (raw(configurations={"yacht": {"npt": {"deep": {}}}}), "configurations.yacht.npt"),
@@ -206,7 +204,10 @@ def test_a_fixed_test_set_is_the_first_fold() -> None:
         {"studies": {"main": None}},
         {"studies": {"main": {"variants": {"npt": {"same": None}}}}},
         {"settings": {"npt": {"heads": 5}}, "overrides": {"yacht": {"npt": {"width": 20}}}},
-        {"settings": {"linear": {"fixed": {"solver": "lbfgs"}}}, "methods": ["linear"]},
+        {
+            "methods": ["linear"],
+            "settings": {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}},
+        },
     ],
     ids=["settings", "overrides", "datasets", "study", "variant", "heads", "other task"],
 )
@@ -250,11 +251,6 @@ def test_a_value_that_contains_itself_is_refused() -> None:
     grid: list[Any] = [1]
     grid.append(grid)
     assert "contains itself" in error_of(raw(settings={"knn": {"grid": {"n_neighbors": grid}}}))
-
-
-def test_parameter_of_one_task_may_be_fixed() -> None:
-    fixed = {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}}
-    assert Plan.of(read(raw(methods=["linear"], settings=fixed))).runs
 
 
 def test_merged_blocks_are_no_duplicates(tmp_path: Path) -> None:

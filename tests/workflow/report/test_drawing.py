@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -22,12 +20,6 @@ from workflow.report.drawing import (
 )
 from workflow.report.files import write_figures
 from workflow.studies.view import View
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_npt_has_its_style_and_no_two_methods_share_one() -> None:
@@ -54,14 +46,8 @@ def test_a_figure_without_panels_says_so() -> None:
 
 def test_missing_mean_is_marked() -> None:
     _, (axis,) = panels(1, 2)
-    frame = pd.DataFrame(
-        {
-            "title": ["NPT", "k-NN"],
-            "method": ["npt", "knn"],
-            "mean": [1.0, None],
-            "error": [0.1, None],
-        }
-    )
+    names = {"title": ["NPT", "k-NN"], "method": ["npt", "knn"]}
+    frame = pd.DataFrame({**names, "mean": [1.0, None], "error": [0.1, None]})
     points(axis, frame, "mean", "error")
     assert [text.get_text() for text in axis.texts] == ["no result"]
     assert [label.get_text() for label in axis.get_yticklabels()] == ["NPT", "k-NN"]

@@ -12,7 +12,6 @@ from tests.workflow.studies.frames import SCORING
 from workflow.config.reading import read
 from workflow.planning.plan import Plan
 from workflow.studies import kinds
-from workflow.studies.few_labels import train_rows_of
 from workflow.studies.few_labels.view import by_fold, values_of_rows
 
 KIND = kinds()["few_labels"]
@@ -47,11 +46,6 @@ def test_each_number_of_labels_and_state_is_a_run() -> None:
     assert len(trained) == 7
     assert len({run.fingerprint for run in plan.runs.values()}) == 7
     assert not any(plan.probes_of(run) for run in plan.runs.values())
-
-
-def test_names_of_variants_say_what_they_are_trained_on() -> None:
-    assert train_rows_of("labels_20_permuted") == TrainRows(labels=20, unlabelled="permuted")
-    assert train_rows_of("base") == TrainRows()
 
 
 def test_value_is_the_loss_without_rows_minus_that_with_them() -> None:
