@@ -5,11 +5,7 @@ import pandas as pd
 import pytest
 
 from workflow.report.cells import MISSING, Cell
-from workflow.report.published import (
-    difference_cells,
-    in_standard_errors,
-    is_part_of,
-)
+from workflow.report.published import difference_cells, in_standard_errors, is_part_of
 
 
 @pytest.mark.parametrize(
@@ -31,10 +27,7 @@ def test_difference_is_in_standard_errors(
 def test_differences_beyond_the_t_quantile_are_bold() -> None:
     """It is 4.30 for three folds and 2.26 for ten."""
     frame = pd.DataFrame(
-        {
-            "standard_errors": [4.2, -4.4, 2.2, 2.4, np.nan],
-            "folds": [3, 3, 10, 10, 1],
-        }
+        {"standard_errors": [4.2, -4.4, 2.2, 2.4, np.nan], "folds": [3, 3, 10, 10, 1]}
     )
     assert difference_cells(frame) == [
         Cell("+4.2", 4.2),

@@ -54,11 +54,7 @@ def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> 
 
 @pytest.mark.parametrize(
     ("step", "arguments"),
-    [
-        (collect, ("--study", "mian")),
-        (show, ("--study", "mian")),
-        (run, ("--run", NPT.format(7))),
-    ],
+    [(collect, ("--study", "mian")), (show, ("--study", "mian")), (run, ("--run", NPT.format(7)))],
 )
 def test_unknown_name_is_refused_with_the_nearest(
     step: object, arguments: tuple[str, str], planned: Plan, call: Call

@@ -84,10 +84,3 @@ def test_kinds_refuse_runs_that_they_cannot_probe(
     kind = kinds()[name]
     reason = kind.refuse(settings, kind.options.model_validate(options))
     assert (reason is None) if refusal is None else re.match(refusal, str(reason))
-
-
-@pytest.mark.parametrize("name", kinds())
-def test_figures_have_captions(name: str) -> None:
-    kind = kinds()[name]
-    for figure in kind.view.figures:
-        assert len(kind.view.caption(figure)) > 40
