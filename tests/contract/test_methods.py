@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import random
 import warnings
 from functools import cache
@@ -141,10 +140,7 @@ def test_a_training_leaves_random_states_and_output_alone(
 
 
 def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", missing)
+    monkeypatch.setattr("npt.method.installed_version", lambda name: None)
     methods()["knn"].require_libraries()
     with pytest.raises(UserError, match=r"tabm: needs the package tabm.*'\.\[modern\]'"):
         methods()["tabm"].build(methods()["tabm"].settings(), Resources())

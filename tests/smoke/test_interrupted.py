@@ -112,13 +112,3 @@ def test_killed_training_resumes_bit_identically(finished: Path, tmp_path: Path)
     for ending in (".predictions.npz", ".pt"):
         resumed = (runs / f"{STEM}{ending}").read_bytes()
         assert resumed == (whole / "results/runs" / f"{STEM}{ending}").read_bytes()
-
-
-def test_error_in_the_configuration_is_one_line(tmp_path: Path) -> None:
-    settings = yaml.safe_load(SMOKE.read_text())["settings"]
-    settings["npt"]["widht"] = 8
-    done = run(tmp_path, config=smoke_config(tmp_path, settings=settings))
-    assert done.returncode != 0
-    assert "did you mean 'width'?" in done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert not (tmp_path / "results").exists()

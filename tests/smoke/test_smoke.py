@@ -21,7 +21,6 @@ from tests.smoke.running import (
     short_config,
     shown,
     smoke_config,
-    step,
     step_here,
 )
 from workflow.results.study_file import read_study
@@ -166,9 +165,3 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     for name, content in shown(finished).items():
         if name.startswith(SHORT):
             assert rebuilt[name] == content, name
-
-
-def test_step_without_a_plan_is_one_line(tmp_path: Path) -> None:
-    done = step(tmp_path, "report")
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: results/plan.json")

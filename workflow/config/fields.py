@@ -12,7 +12,6 @@ from pydantic import (
     Field,
     PlainValidator,
     StringConstraints,
-    WithJsonSchema,
 )
 
 from baselines import methods
@@ -86,13 +85,6 @@ def _known(names_of: Callable[[], Iterable[str]]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _known_methods(names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in names:
-        if name not in methods():
-            raise ValueError(unknown(name, methods()))
-    return names
-
-
 def _not_reserved(name: str) -> str:
     if RESERVED_VARIANTS.fullmatch(name):
         raise ValueError(f"{name!r} cannot be the name of a variant")
@@ -122,21 +114,6 @@ def _in_one_line(text: str) -> str:
     return line
 
 
-NAME_LIST: dict[str, Any] = {
-    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
-}
-NUMBER_LIST: dict[str, Any] = {
-    "anyOf": [
-        {"type": "integer", "minimum": 0},
-        {"type": "string"},
-        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
-    ]
-}
-
-BUDGET_SCHEMA: dict[str, Any] = {
-    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "object"}, {"type": "null"}]
-}
-
 MOST_LETTERS = 100
 IDENTIFIER = r"^[A-Za-z][A-Za-z0-9_]{0,63}$"
 
@@ -150,24 +127,21 @@ VariantName = Annotated[
     StringConstraints(pattern=r"^[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*$", max_length=MOST_LETTERS),
     AfterValidator(_not_reserved),
 ]
-Names = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_tuple_of),
-    Field(min_length=1),
-    AfterValidator(_unique),
-    WithJsonSchema(NAME_LIST),
-]
-MethodNames = Annotated[Names, AfterValidator(_known_methods)]
-Paths = Annotated[tuple[str, ...], BeforeValidator(_tuple_of), WithJsonSchema(NAME_LIST)]
-FoldNumbers = Annotated[Folds, PlainValidator(_folds), WithJsonSchema(NUMBER_LIST)]
-Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds), WithJsonSchema(NUMBER_LIST)]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Items = Annotated[tuple[Value, ...], BeforeValidator(_tuple_of, str | list[str])]
+DistinctItems = Annotated[Items[Value], Field(min_length=1), AfterValidator(_unique)]
+Paths = Items[str]
+Names = DistinctItems[str]
+MethodNames = DistinctItems[MethodName]
+Numbers = int | str | list[int]
+FoldNumbers = Annotated[Folds, PlainValidator(_folds, Numbers)]
+Seeds = Annotated[tuple[int, ...], PlainValidator(parse_folds, Numbers)]
 Trials = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
 CustomDatasets = Annotated[dict[Identifier, CustomDataset], BeforeValidator(_named)]
 Budget = Annotated[
-    dict[MethodName, Trials], BeforeValidator(_budget), WithJsonSchema(BUDGET_SCHEMA)
+    dict[MethodName, Trials], BeforeValidator(_budget, Trials | dict[MethodName, Trials] | None)
 ]
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 Block = Annotated[dict[Key, Value], BeforeValidator(empty_if_none)]
 Settings = Block[str, Any]
 ByMethod = Block[MethodName, Settings]

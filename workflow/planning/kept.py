@@ -20,12 +20,12 @@ def keep(plan: Plan, path: Path | str = PLAN) -> None:
         partial.write_text(json_line(plan.model_dump(mode="json")), encoding="utf-8")
 
 
-def keep_config(config: Mapping[str, Any], path: Path | str = CONFIG) -> None:
+def keep_config(config: Mapping[str, Any]) -> None:
     """Write a configuration as Snakemake merged it from files and command line."""
     import yaml
 
     plain = json.loads(json.dumps(config, default=str))
-    with replacing(Path(path)) as partial:
+    with replacing(Path(CONFIG)) as partial:
         partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
 
 

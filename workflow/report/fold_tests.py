@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.report.cells import counted
-from workflow.report.statistics import nearly_equal, with_columns
+from workflow.report.statistics import nearly_equal
 
 FEWEST_FOLDS = 3
 SIZES = ["train_rows", "test_rows"]
@@ -49,5 +49,5 @@ def corrected_p_value(differences: np.ndarray, test_fraction: float) -> float:
 
 def fraction_tested(rows: pd.DataFrame) -> float:
     """Test rows over train rows, as the mean over folds; NaN where a row does not have them."""
-    sizes = with_columns(rows, SIZES)[SIZES].astype(float)
+    sizes = rows.reindex(columns=SIZES).astype(float)
     return float((sizes["test_rows"] / sizes["train_rows"]).mean(skipna=False))

@@ -16,7 +16,7 @@ from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, percent, significant, text
 from workflow.report.sections import Section
-from workflow.report.statistics import MODEL, with_columns
+from workflow.report.statistics import MODEL
 from workflow.report.titles import dataset_title
 from workflow.studies.error_columns import columns_of
 
@@ -29,7 +29,7 @@ SECONDS_OF_GIT = 30
 def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
     """What was run, when, how long its methods computed, and on which machine."""
     names = [*TRAINING, *SECONDS, "machine", "date"]
-    rows = pd.concat([with_columns(study, names)[names] for study in studies])
+    rows = pd.concat([study.reindex(columns=names) for study in studies])
     counts = [counted(rows[noun].nunique(), noun) for noun in ("dataset", "fold", "method")]
     facts = [f"Run {preset}: {' × '.join(counts)}"]
     dates = rows["date"].dropna()
@@ -79,7 +79,7 @@ def datasets_section(prepared: Iterable[Prepared]) -> Section:
 
 def version_lines(studies: Iterable[pd.DataFrame]) -> list[str]:
     """Versions of libraries, devices, and sources of external results."""
-    rows = pd.concat([with_columns(study, COLUMNS)[COLUMNS] for study in studies])
+    rows = pd.concat([study.reindex(columns=COLUMNS) for study in studies])
     libraries = set()
     for versions in rows["versions"].dropna().unique():
         libraries |= {f"{name} {version}" for name, version in json.loads(versions).items()}

@@ -23,6 +23,7 @@ class RankTests:
     """Tests of methods' ranks over datasets (Demšar 2006).
 
     Attributes:
+        summary: Mean, standard error and rank of every model by the metric of its task.
         ranks: A row per dataset, a column per (method, variant), the best mean rank first.
         refusal: Reason why there are no tests; empty if there are.
         p_value: Friedman's test, by permutation of the ranks within datasets, since its
@@ -30,6 +31,7 @@ class RankTests:
         pairs: p-values of Nemenyi's test for every two methods; 1 if Friedman's does not reject.
     """
 
+    summary: pd.DataFrame
     ranks: pd.DataFrame
     refusal: str
     p_value: float
@@ -41,14 +43,16 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
 
     Refused for fewer than five datasets or three methods, and where a rank is missing.
     """
-    ranks = rank_matrix(primary_summary(study, scoring))
+    summary = primary_summary(study, scoring)
+    ranks = rank_matrix(summary)
     ranks = ranks[ranks.mean().sort_values(kind="stable").index]
     reason = refusal(ranks)
     p_value = float("nan") if reason else _friedman(ranks)
     pairs = np.ones((ranks.shape[1], ranks.shape[1]))
     if p_value < LEVEL:
         pairs = nemenyi(ranks)
-    return RankTests(ranks, reason, p_value, pd.DataFrame(pairs, ranks.columns, ranks.columns))
+    by_model = pd.DataFrame(pairs, ranks.columns, ranks.columns)
+    return RankTests(summary, ranks, reason, p_value, by_model)
 
 
 def nemenyi(ranks: pd.DataFrame) -> np.ndarray:

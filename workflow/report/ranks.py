@@ -95,5 +95,4 @@ def _refuse_holes(ranked: pd.DataFrame) -> None:
 def _order_of_equals(methods: pd.Series) -> pd.Index:
     """Index of the rows, sorted by their method's place in `ORDER_OF_EQUALS`."""
     places = {name: place for place, name in enumerate(ORDER_OF_EQUALS)}
-    order = methods.map(lambda name: places.get(str(name), len(places)))
-    return order.sort_values(kind="stable").index
+    return methods.map(places).sort_values(kind="stable").index  # NaN of others is last

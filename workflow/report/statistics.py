@@ -79,7 +79,7 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
     A fold of which a seed failed has the status and the reason of that seed.
     """
     keys = [*MODEL, "fold"]
-    if not study.duplicated(keys).any():
+    if not study[keys].duplicated().any():
         return study
     numbers = list(study.select_dtypes("number").columns.drop(["fold", "seed"]))
     failed = study["status"] != "ok"
@@ -123,25 +123,24 @@ def t_quantile(folds: pd.Series) -> np.ndarray:
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
     study = with_columns(study, ["encoder"])
+    several_seeds = study[[*MODEL, "fold"]].duplicated().any()
     models = []
-    for _, seeds in study.groupby(MODEL, sort=False):
-        rows = fold_means(seeds)
-        first = rows.iloc[0]
+    for (dataset, method, variant), seeds in study.groupby(MODEL, sort=False):
+        rows = fold_means(seeds) if several_seeds else seeds
         reason = ""
         failed = rows[rows["status"] != "ok"]
         if len(failed):
             reason = f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
-        encoder = LINEAR if pd.isna(first["encoder"]) else first["encoder"]
-        complete = rows[:0] if reason else rows
+        encoder = rows["encoder"].iloc[0]
         model = ModelRows(
-            dataset=first["dataset"],
-            method=first["method"],
-            variant=first["variant"],
-            task=first["task"],
+            dataset=dataset,
+            method=method,
+            variant=variant,
+            task=rows["task"].iloc[0],
             folds=len(rows),
-            encoder=encoder,
+            encoder=LINEAR if pd.isna(encoder) else encoder,
             reason=reason,
-            rows=complete,
+            rows=rows[:0] if reason else rows,
             seeds=seeds,
         )
         models.append(model)
@@ -156,7 +155,8 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     `seed_deviation` is the standard deviation over seeds, pooled over folds; NaN of a single seed.
     """
     column = f"test_{metric}"
-    study = with_columns(study[study["task"] == task], [column])
+    names = [*MODEL, "task", "fold", "seed", "status", "reason", column]
+    study = study[study["task"] == task].reindex(columns=names)
     rows = []
     for model in by_model(study):
         values = model.rows[column].astype(float)
@@ -174,19 +174,16 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
             "folds": len(values),
             "reason": reason,
         }
-        if len(values):
+        if len(values) and has_seeds(model.seeds):
             variances = model.seeds.groupby("fold")[column].var(ddof=1)
             row["seed_deviation"] = variances.mean() ** 0.5
         rows.append(row)
-    return framed(rows, SUMMARY_COLUMNS)[SUMMARY_COLUMNS]
+    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
 def metrics_of(task: Task, first: str) -> list[str]:
     """Metrics of a task, `first` before the others."""
-    names = []
-    for name, metric in METRICS.items():
-        if task in metric.tasks:
-            names.append(name)
+    names = [name for name, metric in METRICS.items() if task in metric.tasks]
     return sorted(names, key=lambda name: name != first)
 
 

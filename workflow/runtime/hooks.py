@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
-from npt.data.custom.file import file_at
-from npt.data.source import sha256_of
 from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.config.reading import parse, read
@@ -45,8 +43,6 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
         return Jobs(kept.load())  # of a cluster's job, whatever was edited since the run began
     _read(config, snakemake)
     plan = Plan.of(read(config))
-    for note in _notes_of_equal_files(plan):
-        print(f"note: {note}", file=sys.stderr)
     if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
         kept.keep(plan)
     return Jobs(plan)
@@ -109,14 +105,3 @@ def failed(logs: Iterable[str]) -> None:
     """Print how to go on after jobs that failed."""
     files = ", ".join(logs)
     print(f"the run is not complete; run again to resume. Snakemake's log: {files}", flush=True)
-
-
-def _notes_of_equal_files(plan: Plan) -> Iterator[str]:
-    """Custom datasets that predict the same column of the same file."""
-    names: dict[tuple[str, Any], str] = {}
-    for name, dataset in plan.custom_datasets.items():
-        file = file_at(dataset.path)
-        content = sha256_of(file) if file else dataset.location
-        other = names.setdefault((content, dataset.target), name)
-        if other != name:
-            yield f"{other} and {name}: same file and target; both count in ranks and means"

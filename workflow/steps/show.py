@@ -9,7 +9,6 @@ from workflow.planning.kept import load
 from workflow.report.files import write_figures, write_tables
 from workflow.results.study_file import read_planned
 from workflow.runtime.command import execute, parser
-from workflow.studies import kinds
 
 
 def main() -> None:
@@ -19,12 +18,11 @@ def main() -> None:
     arguments = options.parse_args()
     plan = load()
     study = plan.study(arguments.study)
-    kind = kinds()[study.kind]
     rows = read_planned(study, plan)
     for folder in (paths.tables(study.name), paths.figures(study.name)):
         Path(folder).mkdir(parents=True, exist_ok=True)  # some kinds have no figures
-    write_tables(study.name, kind, rows, plan.scoring, Path(paths.TABLES))
-    write_figures(study.name, kind, rows, plan.scoring, Path(paths.FIGURES))
+    write_tables(study.name, study.declaration, rows, plan.scoring, Path(paths.TABLES))
+    write_figures(study.name, study.declaration, rows, plan.scoring, Path(paths.FIGURES))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import pandas as pd
 
 from npt.table import Task
 from workflow.report.cells import MISSING, Cell, counted, formatted, listed, times
-from workflow.report.statistics import with_columns
 from workflow.report.titles import method_title
 
 ROUNDING = 1e-5  # effect that single precision may cause
@@ -39,8 +38,8 @@ def losses(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
 
 def _metrics(rows: pd.DataFrame, *names: str) -> list[pd.Series]:
     """Some columns; NaN where the rows lack them."""
-    known = with_columns(rows, names)
-    return [known[name].astype(float) for name in names]
+    known = rows.reindex(columns=list(names)).astype(float)
+    return [known[name] for name in names]
 
 
 def effect(before: pd.Series, after: pd.Series) -> pd.Series:

@@ -19,7 +19,6 @@ from workflow.results.predictions import read_predictions
 from workflow.results.row import Row, sizes
 from workflow.results.row_file import read_rows, remedy
 from workflow.results.search import CONFIGURATION
-from workflow.studies import kinds
 from workflow.studies.query import ProbeQuery, sampled, target_scale
 
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
@@ -63,7 +62,7 @@ class RunProbe:
         is_fitted = fitted.status == "ok"
         probe = self.job.method.probe(self._model(fitted)) if is_fitted else None
         for study in studies:
-            kind = kinds()[study.kind]
+            kind = study.declaration
             options = study.typed_options
             columns = self.job.identity(fold)
             columns["revision"] += f".{kind.version}"

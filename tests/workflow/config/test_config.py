@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from workflow.planning.plan import Plan
 
 ROOT = Path(__file__).parents[3]
 CONFIGS = [ROOT / "config.yaml", *sorted((ROOT / "workflow" / "configs").glob("*.yaml"))]
-
 
 MINE = {"openml": 1, "target": "y", "task": "regression"}
 
@@ -114,10 +114,7 @@ def error_of(config: dict[str, Any]) -> str:
         (with_variant("deep", {"layers": 7}), "studies.main.variants.npt.deep"),
         (raw(configurations={"yacht": {"npt": {"deep": {}}}}), "configurations.yacht.npt"),
         (tuned(configurations={"wine": {"npt": {"deep": {}}}}), "configurations.wine.npt"),
-        (
-            tuned(configurations={"yacht": {"npt": {"trial_01": {}}}}),
-            "configurations.yacht.npt",
-        ),
+        (tuned(configurations={"yacht": {"npt": {"trial_01": {}}}}), "configurations.yacht.npt"),
         (
             tuned(configurations={"yacht": {"npt": {"deep": {"layers": 7}}}}),
             "configurations.yacht.npt.deep",
@@ -143,31 +140,23 @@ def error_of(config: dict[str, Any]) -> str:
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
             "settings.mlp.fixed.tol: datetime.date(2020, 1, 1)",
         ),
+        (raw(foldz=1), "'foldz'.*mean 'folds'"),
+        (raw(datasets=["yatch"]), "datasets.*mean 'yacht'"),
+        (raw(metrics={"binary": "aurok"}), "metrics.binary.*mean 'auroc'"),
+        (raw(settings={"npt": {"widht": 8}}), "settings.npt.*mean 'width'"),
+        (raw(overrides={"yacht": {"npt": {"wdth": 1}}}), "overrides.yacht.npt.*mean 'width'"),
+        (with_study(kind="corrupt"), "studies.main.kind.*mean 'corruption'"),
+        (
+            with_options("lookup", compare_with=["mpl"]),
+            "studies.main.options.compare_with.*mean 'mlp'",
+        ),
+        (with_variant("deep", {"layer": 8}), "studies.main.variants.npt.deep.*mean 'layers'"),
+        (with_study(variants={"kn": {"x": {}}}), "studies.main.variants.*mean 'knn'"),
     ],
 )
 def test_error_names_the_key(config: dict[str, Any], key: str) -> None:
     message = error_of(config)
-    assert message.startswith(key), message
-
-
-@pytest.mark.parametrize(
-    ("config", "key", "hint"),
-    [
-        (raw(foldz=1), "'foldz'", "folds"),
-        (raw(datasets=["yatch"]), "datasets", "yacht"),
-        (raw(metrics={"binary": "aurok"}), "metrics.binary", "auroc"),
-        (raw(settings={"npt": {"widht": 8}}), "settings.npt", "width"),
-        (raw(overrides={"yacht": {"npt": {"wdth": 1}}}), "overrides.yacht.npt", "width"),
-        (with_study(kind="corrupt"), "studies.main.kind", "corruption"),
-        (with_options("lookup", compare_with=["mpl"]), "studies.main.options.compare_with", "mlp"),
-        (with_variant("deep", {"layer": 8}), "studies.main.variants.npt.deep", "layers"),
-        (with_study(variants={"kn": {"x": {}}}), "studies.main.variants", "knn"),
-    ],
-)
-def test_unknown_name_has_a_hint(config: dict[str, Any], key: str, hint: str) -> None:
-    message = error_of(config)
-    assert message.startswith(key), message
-    assert f"did you mean {hint!r}?" in message
+    assert re.match(key, message), message
 
 
 def test_datasets_of_a_study_follow_the_configuration() -> None:
@@ -200,8 +189,7 @@ def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "folds"),
-    [("0-2", (0, 1, 2)), (3, (3,)), ([2, 0], (0, 2)), ("5,1", (1, 5))],
+    ("value", "folds"), [("0-2", (0, 1, 2)), (3, (3,)), ([2, 0], (0, 2)), ("5,1", (1, 5))]
 )
 def test_folds_are_parsed(value: Any, folds: tuple[int, ...]) -> None:
     assert parse_folds(value) == folds
@@ -223,7 +211,10 @@ def test_a_fixed_test_set_is_the_first_fold() -> None:
         {"studies": {"main": None}},
         {"studies": {"main": {"variants": {"npt": {"same": None}}}}},
         {"settings": {"npt": {"heads": 5}}, "overrides": {"yacht": {"npt": {"width": 20}}}},
-        {"settings": {"linear": {"fixed": {"solver": "lbfgs"}}}, "methods": ["linear"]},
+        {
+            "methods": ["linear"],
+            "settings": {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}},
+        },
     ],
     ids=["settings", "overrides", "datasets", "study", "variant", "heads", "other task"],
 )
@@ -267,11 +258,6 @@ def test_a_value_that_contains_itself_is_refused() -> None:
     grid: list[Any] = [1]
     grid.append(grid)
     assert "contains itself" in error_of(raw(settings={"knn": {"grid": {"n_neighbors": grid}}}))
-
-
-def test_parameter_of_one_task_may_be_fixed() -> None:
-    fixed = {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}}
-    assert Plan.of(read(raw(methods=["linear"], settings=fixed))).runs
 
 
 def test_merged_blocks_are_no_duplicates(tmp_path: Path) -> None:

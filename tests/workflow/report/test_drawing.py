@@ -1,16 +1,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from tests.workflow.report.toy import SCORING
 from workflow.report.drawing import (
     NPT_COLOR,
     PAGE,
@@ -20,14 +14,6 @@ from workflow.report.drawing import (
     panels,
     points,
 )
-from workflow.report.files import write_figures
-from workflow.studies.view import View
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_npt_has_its_style_and_no_two_methods_share_one() -> None:
@@ -54,29 +40,13 @@ def test_a_figure_without_panels_says_so() -> None:
 
 def test_missing_mean_is_marked() -> None:
     _, (axis,) = panels(1, 2)
-    frame = pd.DataFrame(
-        {
-            "title": ["NPT", "k-NN"],
-            "method": ["npt", "knn"],
-            "mean": [1.0, None],
-            "error": [0.1, None],
-        }
-    )
+    names = {"title": ["NPT", "k-NN"], "method": ["npt", "knn"]}
+    frame = pd.DataFrame({**names, "mean": [1.0, None], "error": [0.1, None]})
     points(axis, frame, "mean", "error")
     assert [text.get_text() for text in axis.texts] == ["no result"]
     assert [label.get_text() for label in axis.get_yticklabels()] == ["NPT", "k-NN"]
     top, bottom = axis.transData.transform([(1, 0), (1, 1)])
     assert top[1] > bottom[1]
-
-
-def test_figures_have_the_same_bytes_for_the_same_rows(tmp_path: Path) -> None:
-    kind: Any = SimpleNamespace(view=View({}, {"plain": lambda study, scoring: panels(1, 3)[0]}))
-    contents = []
-    for folder in (tmp_path / "first", tmp_path / "second"):
-        write_figures("main", kind, pd.DataFrame(), SCORING, folder)
-        contents.append({path.name: path.read_bytes() for path in (folder / "main").iterdir()})
-    assert contents[0] == contents[1]
-    assert set(contents[0]) == {"plain.svg", "plain.pdf", "plain.png"}
 
 
 @pytest.mark.parametrize("ratio", [1.02, 1.1, 2, 30, 3000, 1e36])

@@ -5,13 +5,7 @@ import pandas as pd
 import pytest
 
 from workflow.report.cells import MISSING, Cell
-from workflow.report.published import (
-    difference_cells,
-    in_standard_errors,
-    is_part_of,
-    paper_name,
-    published_result,
-)
+from workflow.report.published import difference_cells, in_standard_errors, is_part_of
 
 
 @pytest.mark.parametrize(
@@ -33,10 +27,7 @@ def test_difference_is_in_standard_errors(
 def test_differences_beyond_the_t_quantile_are_bold() -> None:
     """It is 4.30 for three folds and 2.26 for ten."""
     frame = pd.DataFrame(
-        {
-            "standard_errors": [4.2, -4.4, 2.2, 2.4, np.nan],
-            "folds": [3, 3, 10, 10, 1],
-        }
+        {"standard_errors": [4.2, -4.4, 2.2, 2.4, np.nan], "folds": [3, 3, 10, 10, 1]}
     )
     assert difference_cells(frame) == [
         Cell("+4.2", 4.2),
@@ -47,17 +38,6 @@ def test_differences_beyond_the_t_quantile_are_bold() -> None:
     ]
 
 
-def test_results_are_in_our_units() -> None:
-    mean, error = published_result("breast_cancer_legacy", "npt", "accuracy") or (0, 0)
-    assert (mean, error) == (pytest.approx(0.9473), pytest.approx(0.0069))
-    assert published_result("yacht", "knn", "rmse") is not None
-    mean, error = published_result("yacht", "npt", "mse") or (0, 0)
-    assert (mean, error) == (pytest.approx(1.8), pytest.approx(1.49 / 10**0.5))
-    assert published_result("yacht", "knn", "nll") is None
-
-
-def test_other_datasets_have_no_published_results() -> None:
-    assert paper_name("yacht_of_mine") == ""
-    assert published_result("yacht_of_mine", "npt", "rmse") is None
+def test_a_custom_dataset_is_no_part_of_the_papers() -> None:
     assert is_part_of("protein", "protein")
     assert not is_part_of("protein_mine", "protein")

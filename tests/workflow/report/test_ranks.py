@@ -46,8 +46,7 @@ def test_failure_with_a_reason_is_last() -> None:
 
 
 @pytest.mark.parametrize(
-    "means",
-    [{"a": {"x": 1, "y": None, "z": 3}}, {"a": {"x": 1, "y": 2}, "b": {"x": 1}}],
+    "means", [{"a": {"x": 1, "y": None, "z": 3}}, {"a": {"x": 1, "y": 2}, "b": {"x": 1}}]
 )
 def test_hole_without_a_reason_is_refused(means: Means) -> None:
     with pytest.raises(UserError, match="y"):

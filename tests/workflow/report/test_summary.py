@@ -8,7 +8,7 @@ from npt.errors import UserError
 from workflow.report.summary import CONFIG, README, REFERENCE, folder_summary
 
 
-@pytest.mark.parametrize("name", ["solved", "lookup_cpu"])
+@pytest.mark.parametrize("name", ["quick", "mechanisms", "paper_tenth", "solved", "lookup_cpu"])
 def test_readmes_of_the_reference_are_current(name: str) -> None:
     folder = REFERENCE / name
     assert folder_summary(folder) == (folder / README).read_text(encoding="utf-8")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-import matplotlib.pyplot as plt
-
 from workflow.report.drawing import panels
 from workflow.report.svg import inline_svg
 
@@ -17,7 +15,6 @@ def test_drawing_has_text_colors_of_the_page_and_references_of_its_own(tmp_path:
     axis.set_title("Title <of> it")
     path = tmp_path / "figure.svg"
     figure.savefig(path)
-    plt.close(figure)
     text = str(inline_svg(path, "other", 'Errors of "both" < 2'))
     root = ElementTree.fromstring(text.replace("<svg ", '<svg xmlns="s" ', 1))
     assert root.attrib["aria-label"] == 'Errors of "both" < 2'

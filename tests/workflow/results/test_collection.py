@@ -21,6 +21,13 @@ from workflow.studies import kinds
 
 NPT = "yacht/npt/base/seed_0/folds_{}"
 KNN = "yacht/knn/base/seed_0/folds_0-2"
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def finished(*but: str) -> Plan:
+    planned = plan()
+    finish_all(planned, *but)
+    return planned
 
 
 def collect(planned: Plan, study: str = "main") -> list[Row]:
@@ -34,8 +41,7 @@ def refusal(planned: Plan, study: str = "main") -> str:
 
 
 def test_rows_come_in_order_with_their_metrics() -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     rows = collect(planned)
     assert len(rows) == 18
     assert [row.fold for row in rows[:3]] == [0, 1, 2]
@@ -45,8 +51,7 @@ def test_rows_come_in_order_with_their_metrics() -> None:
 
 
 def test_metrics_of_another_version_are_computed_again() -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     scored = {"test_rmse": 7.0, "test_mse": 49.0}
     finish(planned, NPT.format(0), metrics=METRICS_VERSION, **scored)
     finish(planned, NPT.format(1), metrics="0", **scored)
@@ -55,8 +60,7 @@ def test_metrics_of_another_version_are_computed_again() -> None:
 
 
 def test_the_first_missing_row_is_named() -> None:
-    planned = plan()
-    finish_all(planned, NPT.format(1))
+    planned = finished(NPT.format(1))
     refused = refusal(planned)
     assert paths.run_rows(NPT.format(1)) in refused
     assert "yacht/npt/base seed 0 fold 1" in refused
@@ -73,15 +77,13 @@ def test_the_first_missing_row_is_named() -> None:
     ],
 )
 def test_row_of_other_settings_or_data_is_refused(changes: dict[str, str], key: str) -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     finish(planned, KNN, **changes)
     assert f"{paths.run_rows(KNN)}: {key}" in refusal(planned)
 
 
 def test_damaged_file_and_double_row_are_refused() -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     rows = Path(paths.run_rows(KNN))
     rows.write_text(rows.read_text() + rows.read_text())
     assert f"{rows}: 2 rows" in refusal(planned)
@@ -97,8 +99,7 @@ def test_damaged_file_and_double_row_are_refused() -> None:
 
 @pytest.mark.parametrize("changes", [{"rows": 7}, {"options": {"bins": 5}}])
 def test_row_of_an_earlier_probe_is_refused(changes: dict[str, Any]) -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     for stem in planned.studies["corruption"].runs:
         finish_probe(planned, "corruption", stem)
     assert len(collect(planned, "corruption")) == 12
@@ -115,16 +116,14 @@ def test_probe_has_the_planned_number_of_rows(limit: int | None, planned_rows: i
 
 
 def test_failed_row_needs_no_predictions() -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     finish(planned, KNN, status="failed", reason="out of memory")
     Path(paths.run_predictions(KNN)).unlink()
     assert sum(row.status == "failed" for row in collect(planned)) == 3
 
 
 def test_rows_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = plan()
-    finish_all(planned)
+    planned = finished()
     collect(planned)
     newer = replace(methods()["npt"], version=2)
     monkeypatch.setitem(methods(), "npt", newer)

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[3]
 YACHT = {"yacht": prepared("yacht")}
 FOLDS = [("yacht", 0), ("yacht", 1)]
 HEADER = "dataset,method,fold,rmse\n"
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def write_csv(text: str, name: str = "published.csv") -> Path:

@@ -13,6 +13,8 @@ from workflow.results import fitting
 from workflow.results.job import Job
 from workflow.results.row import recorded_settings
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 
 def test_seed_of_the_run_and_fold_seed_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.smoke.running import wait_until
 from tests.workflow.tables import DATASETS, write_random_table
 from workflow.config.reading import read
 from workflow.planning import kept, paths
@@ -54,13 +54,6 @@ def server() -> Iterator[Server]:
     assert process.stdin is not None
     process.stdin.close()
     process.wait(PATIENCE)
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def start(stem: str, *options: str) -> subprocess.Popen[str]:

@@ -98,8 +98,7 @@ def snakemake(**changes: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{}, {"dryrun": True}, {"verbose": True}, {"quiet": {"progress"}}],
+    "changes", [{}, {"dryrun": True}, {"verbose": True}, {"quiet": {"progress"}}]
 )
 def test_wishes_of_the_command_line_win(stream: logging.Handler, changes: dict[str, Any]) -> None:
     install(snakemake(**changes))

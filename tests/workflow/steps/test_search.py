@@ -13,7 +13,7 @@ import pytest
 from baselines import methods
 from npt.interface import Prediction, Resources
 from npt.table import Part
-from tests.rows import plan, predicted, prepare
+from tests.rows import plan, predicted
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results import job, search
@@ -59,9 +59,7 @@ class Fits:
 
 
 @pytest.fixture
-def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
+def planned(folder: Path) -> Plan:
     changes = {"methods": ["npt_compact"], "budget": 3, "studies": {"main": {"tuned": True}}}
     return plan(datasets=["yacht"], folds=0, **changes)
 

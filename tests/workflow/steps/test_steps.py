@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from npt.errors import UserError
-from tests.rows import finish_all, plan, prepare
+from tests.rows import finish_all, plan
 from tests.workflow.tables import DATASETS, write_random_table
 from workflow.planning import paths
 from workflow.planning.kept import keep
@@ -24,11 +24,8 @@ NPT = "yacht/npt/base/seed_0/folds_{}"
 
 
 @pytest.fixture
-def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    """A kept plan of two studies with prepared datasets, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    prepare("yacht")
-    prepare("wine")
+def planned(folder: Path) -> Plan:
+    """A kept plan of two studies with prepared datasets."""
     kept = plan()
     keep(kept)
     return kept
@@ -57,11 +54,7 @@ def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> 
 
 @pytest.mark.parametrize(
     ("step", "arguments"),
-    [
-        (collect, ("--study", "mian")),
-        (show, ("--study", "mian")),
-        (run, ("--run", NPT.format(7))),
-    ],
+    [(collect, ("--study", "mian")), (show, ("--study", "mian")), (run, ("--run", NPT.format(7)))],
 )
 def test_unknown_name_is_refused_with_the_nearest(
     step: object, arguments: tuple[str, str], planned: Plan, call: Call

@@ -53,11 +53,7 @@ def deletion_study(
         "random": [9.0] * count,
         "left": [0.01, 0.5] * (count // 2),
     }
-    facts = {
-        "rows": count,
-        "distances": distances,
-        "partner_kept": partner,
-    }
+    facts = {"rows": count, "distances": distances, "partner_kept": partner}
     rows = [row("npt", dataset=dataset, **facts), failed("npt", reason=NO_MODEL)]
     return study_frame(rows, "deletion")
 
@@ -102,11 +98,7 @@ def ratios_study(ratios: dict[str, list[float]], **changes: Any) -> pd.DataFrame
 
 
 def _corrupted(
-    method: str,
-    dataset: str,
-    fold: int,
-    metrics: dict[str, tuple[float, float]],
-    **changes: Any,
+    method: str, dataset: str, fold: int, metrics: dict[str, tuple[float, float]], **changes: Any
 ) -> Any:
     """A probed row with each metric, clean and corrupted."""
     facts = {}
@@ -171,10 +163,7 @@ def benefit_study(folds: int = 3) -> pd.DataFrame:
 
 def _base(method: str, fold: int, permuted: dict[str, float]) -> Any:
     """A probed row with an RMSE of 1, which grows by that of each permutation."""
-    facts: dict[str, Any] = {
-        "test_rmse": 1.0,
-        "clean_rmse": 1.0,
-    }
+    facts: dict[str, Any] = {"test_rmse": 1.0, "clean_rmse": 1.0}
     for columns, state in (("all", "corrupted"), ("target", "corrupted_target_all")):
         facts[f"{state}_rmse"] = 1.0 + permuted[columns]
     return row(method, fold, "yacht", **facts, train_rows=70, test_rows=10)

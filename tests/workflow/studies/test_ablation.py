@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,4 +116,3 @@ def test_without_a_base_variants_have_their_metric() -> None:
     assert table.tidy["mean"].tolist() == [3.75, 3.1]
     figure = ABLATION.view.figure("ablation", study, SCORING)
     assert figure.axes[0].get_xlabel().startswith("test RMSE\n")
-    plt.close(figure)

@@ -27,9 +27,8 @@ from workflow.studies.query import ProbeQuery
 KIND = kinds()["benefit"]
 
 
-def query(probe: Probe, table: Table, split: Split, permutations: int = 1) -> ProbeQuery:
-    options = BenefitOptions(permutations=permutations)
-    return ProbeQuery(probe, table, split, split.test, seed=3, options=options)
+def query(probe: Probe, table: Table, split: Split) -> ProbeQuery:
+    return ProbeQuery(probe, table, split, split.test, seed=3, options=BenefitOptions())
 
 
 def effects(study: pd.DataFrame) -> pd.DataFrame:
@@ -44,23 +43,19 @@ def section(study: pd.DataFrame) -> Section:
 
 def test_probe_is_the_corruption_with_scores_of_all_test_rows() -> None:
     model, table, split = small_npt("multiclass")
-    whole = query(NPTProbe(model), table, split, permutations=2)
+    whole = query(NPTProbe(model), table, split)
     limited = replace(whole, rows=split.test[:3])
     facts, arrays = probe(limited)
     corrupted, _ = corruption_probe(limited)
     assert corrupted.items() <= facts.items()
-    assert {"clean", "corrupted", "corrupted_1", "corrupted_target_all_1"} <= set(arrays)
-    assert len(arrays["clean"]) == 3 < len(split.test)
+    assert len(arrays["corrupted_target_all"]) == 3 < len(split.test)
     clean = whole.score(model.predict(split.test).values)
     assert facts["test_nll"] == pytest.approx(clean["nll"])
 
 
 @pytest.mark.parametrize(
     ("changes", "still"),
-    [
-        ({"target_mask": 1.0}, "corrupted_target_all"),
-        ({"between_datapoints": False}, "corrupted"),
-    ],
+    [({"target_mask": 1.0}, "corrupted_target_all"), ({"between_datapoints": False}, "corrupted")],
     ids=["without labels", "without datapoints"],
 )
 def test_a_twin_does_not_read_what_it_is_without(changes: dict[str, Any], still: str) -> None:

@@ -14,10 +14,9 @@ from npt.interface import Resources
 from npt.nn.probe import NPTProbe
 from npt.train_rows import TrainRows
 from tests.conftest import first_split, make_table
+from tests.rows import plan
 from tests.workflow.studies.frames import SCORING, context_study
 from tests.workflow.studies.models import small_npt
-from workflow.config.reading import read
-from workflow.planning.plan import Plan
 from workflow.studies import kinds
 from workflow.studies.context import ContextOptions
 from workflow.studies.context.probe import predicted_without, probe
@@ -75,21 +74,15 @@ def test_all_rows_are_the_plain_prediction_of_npt() -> None:
 
 
 def test_a_share_is_a_run_and_only_models_of_rows_are_probed() -> None:
-    options = {"shares": [1, 0.5, 0.1]}
-    content = {
-        "folds": 0,
-        "datasets": ["yacht"],
-        "methods": ["knn", "linear"],
-        "studies": {"context": {"kind": "context", "options": options}},
-    }
-    plan = Plan.of(read(content))
-    study = plan.studies["context"]
+    block = {"kind": "context", "options": {"shares": [1, 0.5, 0.1]}}
+    planned = plan(datasets=["yacht"], methods=["knn", "linear"], studies={"context": block})
+    study = planned.studies["context"]
     shares = {"base": 1.0, "train_50_percent": 0.5, "train_10_percent": 0.1}
     for method in ("knn", "linear"):
-        runs = [run for run in plan.runs_of(study) if run.method == method]
+        runs = [run for run in planned.runs_of(study) if run.method == method]
         assert {run.variant: run.train.share for run in runs} == shares
         assert len({run.fingerprint for run in runs}) == 3
-    probed = [(run.method, run.variant) for run in plan.runs.values() if plan.probes_of(run)]
+    probed = [(run.method, run.variant) for run in planned.runs.values() if planned.probes_of(run)]
     assert probed == [("knn", "base")]
 
 

@@ -14,12 +14,7 @@ from npt.nn.probe import NPTProbe
 from npt.perturbation import Perturbation
 from npt.probing import Probe
 from npt.table import Column, Split, Table
-from tests.workflow.studies.frames import (
-    SCORING,
-    corruption_study,
-    ratios_study,
-    selections_study,
-)
+from tests.workflow.studies.frames import SCORING, corruption_study, ratios_study, selections_study
 from tests.workflow.studies.models import small_npt
 from workflow.report.fold_tests import corrected_p_value
 from workflow.report.sections import Table as ReportTable
@@ -97,19 +92,6 @@ def test_predictions_shift_by_their_root_mean_square() -> None:
     right = np.array([[0.9, 0.1], [0.6, 0.4]])
     moved = np.array([[0.9, 0.1], [0.4, 0.6]])
     assert shift("binary", right, moved) == pytest.approx(0.1)
-
-
-def test_default_probe_is_the_papers() -> None:
-    model, whole, split = small_npt("regression")
-    facts, arrays = probe(query(NPTProbe(model), whole, split))
-    corrupted = NPTProbe(model).predict_perturbed(split.test, Perturbation("shuffle", 1.0), 3)
-    rmse = np.sqrt(np.mean((corrupted - whole.truth[split.test]) ** 2))
-    assert facts["corrupted_rmse"] == rmse
-    assert np.array_equal(arrays["corrupted"], corrupted)
-    assert facts["target_deviation"] == pytest.approx(np.std(whole.truth[split.train]))
-    clean = model.predict(split.test).values
-    assert facts["corrupted_shift"] == np.sqrt(np.mean((corrupted - clean) ** 2))
-    assert set(arrays) == {"clean", "corrupted", "control_rows", "control"}
 
 
 def test_scores_are_means_over_different_permutations() -> None:

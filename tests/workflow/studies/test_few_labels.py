@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 
 from npt.train_rows import TrainRows
-from tests.rows import failed, row, study_frame
+from tests.rows import failed, plan, row, study_frame
 from tests.workflow.studies.frames import SCORING
-from workflow.config.reading import read
-from workflow.planning.plan import Plan
 from workflow.studies import kinds
-from workflow.studies.few_labels import train_rows_of
 from workflow.studies.few_labels.view import by_fold, values_of_rows
 
 KIND = kinds()["few_labels"]
@@ -34,24 +31,14 @@ def study() -> pd.DataFrame:
 
 
 def test_each_number_of_labels_and_state_is_a_run() -> None:
-    config = {
-        "folds": 0,
-        "datasets": ["yacht"],
-        "methods": ["knn"],
-        "studies": {"few_labels": {"kind": "few_labels", "options": {"labels": [5, 20]}}},
-    }
-    plan = Plan.of(read(config))
-    trained = {run.variant: run.train for run in plan.runs.values()}
+    block = {"kind": "few_labels", "options": {"labels": [5, 20]}}
+    planned = plan(datasets=["yacht"], methods=["knn"], studies={"few_labels": block})
+    trained = {run.variant: run.train for run in planned.runs.values()}
     assert trained["base"] == TrainRows()
     assert trained["labels_5_absent"] == TrainRows(labels=5, unlabelled="absent")
     assert len(trained) == 7
-    assert len({run.fingerprint for run in plan.runs.values()}) == 7
-    assert not any(plan.probes_of(run) for run in plan.runs.values())
-
-
-def test_names_of_variants_say_what_they_are_trained_on() -> None:
-    assert train_rows_of("labels_20_permuted") == TrainRows(labels=20, unlabelled="permuted")
-    assert train_rows_of("base") == TrainRows()
+    assert len({run.fingerprint for run in planned.runs.values()}) == 7
+    assert not any(planned.probes_of(run) for run in planned.runs.values())
 
 
 def test_value_is_the_loss_without_rows_minus_that_with_them() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,4 +117,3 @@ def test_table_and_figure_have_the_largest_of_the_folds() -> None:
     labels = [label.get_text() for label in axis.get_yticklabels()]
     assert labels == ["NPT, 2.00", "NPT (contractive), 2.00", "NPT (span), 2.00"]
     KIND.view.figure("influence", study_frame([failed("npt")], "influence"), SCORING)
-    plt.close("all")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -17,11 +15,8 @@ from workflow.studies import kinds
 PROBES = [kind.name for kind in kinds().values() if kind.probes]
 
 
-def test_listing_the_kinds_in_order_imports_nothing_heavy() -> None:
-    code = "import sys; from workflow.studies import kinds; kinds(); print(*sys.modules)"
+def test_kinds_are_in_order() -> None:
     assert list(kinds())[:4] == ["benchmark", "corruption", "dose_response", "lookup"]
-    modules = subprocess.check_output([sys.executable, "-c", code], text=True).split()
-    assert not {"torch", "sklearn", "pandas", "matplotlib"} & set(modules)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +84,3 @@ def test_kinds_refuse_runs_that_they_cannot_probe(
     kind = kinds()[name]
     reason = kind.refuse(settings, kind.options.model_validate(options))
     assert (reason is None) if refusal is None else re.match(refusal, str(reason))
-
-
-@pytest.mark.parametrize("name", kinds())
-def test_figures_have_captions(name: str) -> None:
-    kind = kinds()[name]
-    for figure in kind.view.figures:
-        assert len(kind.view.caption(figure)) > 40

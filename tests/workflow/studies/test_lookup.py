@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 
 from baselines.grids import BaselineSettings
-from npt.data.encoding import one_hot_features, statistics
+from npt.data.encoding import statistics
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import Lookup
 from npt.nn.trained import TrainedNPT
 from npt.table import Split, Table
 from tests.workflow.studies.models import LOOKUP, fitted, lookup_npt, unrelated
 from workflow.studies import kinds
-from workflow.studies.deletion import DeletionOptions
-from workflow.studies.deletion.algorithm import deletions
-from workflow.studies.deletion.probe import distances
 from workflow.studies.lookup import probe as lookup_probe
 from workflow.studies.lookup.probe import duplicates_of, neighbour_facts
 from workflow.studies.query import ProbeQuery
@@ -141,10 +138,10 @@ def test_a_lookup_model_needs_the_duplicate(model: Model) -> None:
     trained, table, split = model
     clear = np.abs(trained.predict(split.test).values) > 0.5
     rows = split.test[clear][:8]
-    results = deletions(NPTProbe(trained), rows, DeletionOptions(retries=5, left=0.1), 0)
-    kept = [result.kept[result.context == table.rows + result.row].all() for result in results]
-    assert sum(kept) >= 6
-    assert np.mean([result.kept.mean() for result in results]) < 0.6
-    features = one_hot_features(table, trained.statistics)
-    measured = np.array([distances(features, result, 0) for result in results])
-    assert measured[:, 0].mean() < measured[:, 2].mean()
+    kind = kinds()["deletion"]
+    options = kind.options(retries=5, left=0.1)  # type: ignore[call-arg]
+    facts, _ = kind.probe(ProbeQuery(NPTProbe(trained), table, split, rows, 0, options))
+    assert facts["partner_kept"] >= 6 / 8
+    assert facts["left_share"] < 0.6
+    distances = facts["distances"]
+    assert np.mean(distances["kept"]) < np.mean(distances["random"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,11 @@ from npt.errors import UserError
 from npt.interface import Prediction, Resources
 from npt.probing import Probe
 from npt.table import Split, Table
-from tests.rows import finish, plan, predicted, prepare, prepared
+from tests.rows import finish, plan, predicted, prepared
 from workflow.results.job import Job
 from workflow.studies.probing import Answer, RunProbe
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,6 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
         models.append(Refitted(chosen, *fold))
         return models[-1]
 
-    prepare("yacht")
     studies = {
         "corruption": {"kind": "corruption", "methods": ["knn"]},
         "dose_response": {"kind": "dose_response", "methods": ["knn"]},
@@ -91,7 +86,6 @@ def test_run_without_a_model_gives_a_failed_row() -> None:
 @pytest.mark.parametrize("method", ["npt", "knn"])
 def test_weights_that_predict_other_values_are_refused(method: str) -> None:
     """The saved predictions are NPT's, which are not those of k-NN."""
-    prepare("yacht")
     study = {"kind": "corruption", "methods": ["npt"]}
     planned = plan(datasets=["yacht"], folds=[0], methods=["npt"], studies={"corruption": study})
     (stem,) = planned.runs

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -183,7 +182,6 @@ def test_images_have_rows_and_figures_are_drawn_without_results(
     for name, with_results in (("completions", images), ("training", curves)):
         for rows in (with_results, nothing):
             KIND.view.figure(name, rows, SCORING).savefig(tmp_path / "figure.png")
-            plt.close("all")
 
 
 def test_shown_pixels_of_the_dataset_are_as_many_in_a_batch() -> None:

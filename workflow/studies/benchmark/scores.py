@@ -22,7 +22,7 @@ from workflow.report.cells import (
 from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import RankTests, rank_tests, refusal
-from workflow.report.ranks import FEWEST_RANKED, primary_summary, rank_matrix
+from workflow.report.ranks import FEWEST_RANKED, rank_matrix
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import LEVEL, ROUNDING, fold_means, standard_error, with_columns
 from workflow.report.titles import dataset_title, method_title, method_titles
@@ -54,7 +54,7 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
     """
     tests = rank_tests(study, scoring)
     ranks = tests.ranks
-    tidy = _with_tests(primary_summary(study, scoring), study)
+    tidy = _with_tests(tests.summary, study)
     order = ranks.columns.to_frame(index=False)
     columns = {"Method": texts(method_titles(order))}
     if len(ranks) <= MOST_DATASETS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,11 +38,10 @@ from workflow.report.statistics import (
     ModelRows,
     by_model,
     fold_means,
-    of_model,
     standard_error,
 )
 from workflow.report.titles import dataset_title, method_title, method_titles
-from workflow.studies.benefit import sources_of
+from workflow.studies.benefit import PERMUTED, sources_of
 from workflow.studies.error_columns import model_columns, texts
 from workflow.studies.errors import effect, effect_cell, effects_answer, losses
 from workflow.studies.view import Card, View
@@ -96,37 +95,44 @@ def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
 def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     """What each base model depends on and benefits from, tested over folds."""
     folds = fold_means(study)
+    states = ["test", "clean", *(selection.name for selection in PERMUTED)]
+    folds = folds.assign(**{f"{name}_loss": losses(folds, f"{name}_") for name in states})
+    models = sorted(by_model(folds), key=lambda model: TASKS.index(model.task))
+    by_key = {(model.dataset, model.method, model.variant): model for model in models}
     rows: list[dict[str, Any]] = []
-    for model in sorted(by_model(folds), key=lambda model: TASKS.index(model.task)):
+    for model in models:
         if model.variant == BASE:
-            rows += _rows_of(model, folds, scoring.metrics[model.task])
+            rows += _rows_of(model, by_key, scoring.metrics[model.task])
     return pd.DataFrame(rows)
 
 
-def _rows_of(model: ModelRows, folds: pd.DataFrame, metric: str) -> Iterator[dict[str, Any]]:
+def _rows_of(
+    model: ModelRows, models: Mapping[tuple[str, str, str], ModelRows], metric: str
+) -> Iterator[dict[str, Any]]:
     """A row for each source of information."""
     method = methods().get(model.method)
     twins = method.twins if method else {}
     base = model.rows.set_index("fold")
+    fraction = fraction_tested(base)
     for source in sources_of(twins):
         row = {**model.facts(), "metric": metric, "source": source.title}
         row["twin"] = source.twin if source.twin in twins else ""
-        twin = of_model(folds, {**row, "variant": source.twin})
+        twin = models.get((model.dataset, model.method, source.twin))
         row["missing_twin"] = ""
         if row["twin"]:
-            row["missing_twin"] = by_model(twin)[0].reason if len(twin) else SELF_TWIN
+            row["missing_twin"] = twin.reason if twin else SELF_TWIN
         depends = benefits = pd.Series(dtype=float)
         if source.permuted is not None:
-            depends = effect(losses(base, "clean_"), losses(base, f"{source.permuted.name}_"))
-        if len(twin) and not row["missing_twin"]:
-            after = losses(twin.set_index("fold"), "test_")
-            benefits = effect(losses(base, "test_"), after.reindex(base.index))
+            depends = effect(base["clean_loss"], base[f"{source.permuted.name}_loss"])
+        if twin and not twin.reason:
+            after = twin.rows.set_index("fold")["test_loss"]
+            benefits = effect(base["test_loss"], after.reindex(base.index))
         for name, values in zip(EFFECTS, (depends, benefits), strict=True):
             known = values[:0] if values.isna().any() else values
             row[name] = known.mean()
             row[f"{name}_error"] = standard_error(known)
             row[f"{name}_worse"] = (known > 0).sum()
-            row[f"{name}_p_value"], _ = fold_test(known, fraction_tested(base))
+            row[f"{name}_p_value"], _ = fold_test(known, fraction)
         yield row
 
 

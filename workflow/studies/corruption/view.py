@@ -28,9 +28,7 @@ from workflow.report.statistics import (
     MODEL,
     ModelRows,
     by_model,
-    fold_means,
     standard_error,
-    with_columns,
 )
 from workflow.results.row import LINEAR
 from workflow.studies.corruption import EVERYTHING, CorruptionOptions, Selection
@@ -84,10 +82,10 @@ def published_change(model: ModelRows) -> float:
 def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     """How far predictions move, and the effect on RMSE or NLL, a row for each selection."""
     selections = CorruptionOptions.of(study).selections
+    by_selection = [by_model(with_changes(study, selection)) for selection in selections]
     effects = []
-    for model in by_model(study):
-        for selection in selections:
-            effects.append(_row(model, selection))
+    for same_models in zip(*by_selection, strict=True):
+        effects += map(_row, same_models, selections)
     tidy = pd.DataFrame(effects)
     sections = []
     for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
@@ -125,23 +123,21 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
     """
     name = selection.name
     is_regression = study["task"] == "regression"
-    facts = with_columns(study, [f"{name}_shift", "target_deviation"])
-    shifts = facts[f"{name}_shift"].astype(float)
+    facts = study.reindex(columns=[f"{name}_shift", "target_deviation"]).astype(float)
+    shifts = facts[f"{name}_shift"]
     clean = errors(study, "clean_")
     gained = clean - errors(study, f"{name}_")
     return study.assign(
         change=gained.where(~is_regression, 100 * gained / clean.where(clean != 0)),
         effect=effect(losses(study, "clean_"), losses(study, f"{name}_")),
         control=losses(study, "control_") - losses(study, "control_clean_"),
-        movement=shifts.where(~is_regression, shifts / facts["target_deviation"].astype(float)),
+        movement=shifts.where(~is_regression, shifts / facts["target_deviation"]),
     )
 
 
 def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
-    """Facts of a model from its rows of all folds and seeds."""
-    rows = fold_means(with_changes(model.seeds, selection))
-    if model.reason:
-        rows = rows[:0]
+    """Facts of a model from its rows with changes."""
+    rows = model.rows
     low, high = _interval(model, selection)
     mean, error = rows["change"].mean(), standard_error(rows["change"])
     paper = published_change(model) if selection == EVERYTHING else np.nan
@@ -171,11 +167,11 @@ def _interval(model: ModelRows, selection: Selection) -> tuple[float, float]:
     have the same rows, and then over folds, which have other rows.
     """
     column = f"{selection.name}_bootstrap"
-    samples = with_columns(model.seeds, [column])[column]
-    if samples.isna().any():
+    samples = model.seeds.get(column)
+    if samples is None or samples.isna().any():
         return np.nan, np.nan
     changes = [json.loads(sample)["changes"] for sample in samples]
-    by_row = pd.DataFrame(changes, index=model.seeds["fold"], dtype=float)
+    by_row = pd.DataFrame(np.array(changes, dtype=float), index=model.seeds["fold"])
     if model.task == "regression":
         by_row = (-by_row / 100).apply(np.log1p)
     means = by_row.groupby(level=0).mean().mean().where(by_row.notna().all())
