@@ -65,13 +65,8 @@ def code_blocks(language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("block", code_blocks("yaml"))
-def test_configuration_examples_are_valid(
-    block: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("houses.csv").touch()
+def test_configuration_examples_are_valid(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     example = yaml.safe_load(block)
     studies = {"main": {"tuned": True}} | example.pop("studies", {})
