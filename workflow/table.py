@@ -140,12 +140,12 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
         return as_task(options.task)
     try:
         dataset, custom = as_task("regression")
-    except UserError as of_numbers:
+    except UserError as regression_error:
         try:
             return as_task("classification")
         except UserError as error:
-            both = str(error) if str(error) == str(of_numbers) else f"{of_numbers}; or: {error}"
-            raise UserError(both) from None
+            messages = dict.fromkeys((str(regression_error), str(error)))
+            raise UserError("; or: ".join(messages)) from None
     values = np.unique(custom.table.truth)
     if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
         return as_task("classification")

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -36,16 +37,16 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _named_numbers(text: str) -> dict[str, list[float]]:
     """Numbers in parentheses behind a name, such as `GP (0.445)`."""
-    numbers: dict[str, list[float]] = {}
+    numbers = defaultdict(list)
     for name, number in re.findall(r"(\w+) \(([\d.]+)\)", text):
-        numbers.setdefault(name, []).append(float(number))
+        numbers[name].append(float(number))
     return numbers
 
 
 def test_wheel_answers_as_the_readme_shows(tmp_path: Path, package: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^npt-benchmark (.*?) *#", readme, re.MULTILINE)
-    (shown,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
+    (example,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
     path, *options = command.split()
     program = [sys.executable, "-m", "workflow.table", str(ROOT / path), "--minutes", "20"]
     environment = {**os.environ, "PYTHONPATH": str(package)}
@@ -53,11 +54,11 @@ def test_wheel_answers_as_the_readme_shows(tmp_path: Path, package: Path) -> Non
         [*program, *options], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    expected = _named_numbers(shown)
-    answered = _named_numbers(done.stdout)
-    assert answered.keys() == expected.keys()
+    expected = _named_numbers(example)
+    actual = _named_numbers(done.stdout)
+    assert actual.keys() == expected.keys()
     for name, numbers in expected.items():
-        assert answered[name] == pytest.approx(numbers, rel=0.1), name
+        assert actual[name] == pytest.approx(numbers, rel=0.1), name
     assert (tmp_path / "yachts_benchmark" / paths.REPORT).exists()
 
 
