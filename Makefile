@@ -48,7 +48,7 @@ check: $(VENV)/.installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
-	if [ -x $(BIN)/mkdocs ]; then EXECUTE_TUTORIALS=false $(BIN)/mkdocs build --strict --quiet --site-dir build/site-check; fi
+	if [ -x $(BIN)/mkdocs ]; then EXECUTE_TUTORIALS=false $(BIN)/mkdocs build --strict --site-dir build/site-check; fi
 
 # The site in build/site, with its tutorials executed.
 docs: $(VENV)/.installed
