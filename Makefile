@@ -12,10 +12,11 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile $(PIP_ARGS) -c cons
 SOURCES := npt baselines workflow performance tests
 
 export OMP_WAIT_POLICY ?= PASSIVE
+export NO_MKDOCS_2_WARNING := 1
 # Bytecode is kept even where this is set, or each of the workflow's processes would compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test test-cluster test-faults check docs format smoke paper clean-env
+.PHONY: run test test-cluster test-faults check docs archive format smoke paper clean-env
 
 run: $(VENV)/.installed
 	@$(SNAKEMAKE)
@@ -47,11 +48,18 @@ check: $(VENV)/.installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python --project .ci/pyright-npt.json
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
+	if [ -x $(BIN)/mkdocs ]; then EXECUTE_TUTORIALS=false $(BIN)/mkdocs build --strict --site-dir build/site-check; fi
 
 # The site in build/site, with its tutorials executed.
 docs: $(VENV)/.installed
 	$(INSTALL) -e '.[$(HARDWARE),data,docs]'
-	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
+
+# The committed rows of a revision for an archive; a revision always gives the same bytes.
+archive:
+	mkdir -p build
+	git archive --format=zip --prefix=npt-benchmark-rows/ --output build/npt-benchmark-rows.zip HEAD \
+		results/reference performance/results README.md CITATION.cff LICENSE docs
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff format $(SOURCES)

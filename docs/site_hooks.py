@@ -12,7 +12,7 @@ BESIDE_THE_DOCUMENTS = (
     *ROOT.glob("results/reference/*/*.csv"),
     *ROOT.glob("performance/results/*.json"),
     *ROOT.glob("workflow/configs/*.yaml"),
-    *(ROOT / name for name in ("config.yaml", "pyproject.toml", "CITATION.cff", "LICENSE")),
+    *(ROOT / name for name in ("config.yaml", "CHANGELOG.md", "CITATION.cff", "LICENSE")),
 )
 
 

@@ -58,7 +58,7 @@ SETTINGS = {
 PROBED_ROWS = 40
 FEW_CLASSES = 10  # whole numbers with at most so many values are classes
 EXPLAINED = 3  # rows
-RESTING_ON = 3  # fitted rows that are shown of each
+RESTING_ON = 3  # fitted rows for each explained one
 MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
@@ -93,13 +93,14 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_argument("path", help="file of text, .parquet, .arff, .xlsx or .xls")
     arguments.add_argument("--target", required=True, help="column to predict")
     arguments.add_argument("--task", choices=("regression", "classification"), default=None)
-    arguments.add_argument("--drop", nargs="+", default=[], help="columns that are no features")
+    arguments.add_argument("--drop", nargs="+", default=[], help="columns that are not features")
     arguments.add_argument(
         "--methods",
         nargs="+",
         default=[],
         metavar="METHOD",
-        help="separated by blanks or commas, instead of those that fit into the time",
+        help="separated by blanks or commas, instead of those that fit into the time: "
+        + ", ".join(methods()),
     )
     arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
     arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
@@ -128,7 +129,7 @@ def _positive(text: str) -> int:
 def _minutes(text: str) -> float:
     minutes = float(text)
     if not 0 < minutes < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no positive number of minutes")
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of minutes")
     return minutes
 
 
@@ -150,12 +151,12 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
         return as_task(options.task)
     try:
         dataset, custom = as_task("regression")
-    except UserError as of_numbers:
+    except UserError as regression_error:
         try:
             return as_task("classification")
         except UserError as error:
-            both = str(error) if str(error) == str(of_numbers) else f"{of_numbers}; or: {error}"
-            raise UserError(both) from None
+            messages = dict.fromkeys((str(regression_error), str(error)))
+            raise UserError("; or: ".join(messages)) from None
     values = np.unique(custom.table.truth)
     if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
         return as_task("classification")
@@ -288,7 +289,7 @@ def explained(table: Table, split: Split) -> Iterator[str]:
     frame = model.explain(features.iloc[explained_rows], rows=RESTING_ON).frame
     rows = explained_rows[frame["row"]]
     rests_on = fitted_rows[frame["fitted_row"]]
-    shown = {
+    columns = {
         "row": rows + 1,
         "truth": target[rows],
         "predicted": frame["prediction"],
@@ -297,11 +298,11 @@ def explained(table: Table, split: Split) -> Iterator[str]:
         "weight": frame["weight"],
     }
     if table.task != "regression":
-        shown["probability"] = frame["score"]
-    shown["without it"] = frame["without_row"]
+        columns["probability"] = frame["score"]
+    columns["without it"] = frame["without_row"]
     yield ""
     yield "Which rows do predictions rest on? By solved NPT, fitted to all rows but these:"
-    yield tabulate(shown, headers="keys", floatfmt=".4g")
+    yield tabulate(columns, headers="keys", floatfmt=".4g")
     yield "Row 1 is the first one below the header."
 
 

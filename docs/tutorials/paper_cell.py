@@ -15,8 +15,8 @@ table = prepared.table
 print(table.rows, "rows,", len(table.columns), "columns with the target,", len(prepared.splits), "folds")
 
 # %% [markdown]
-# A method is declared once, in `baselines/`. `paper` is the grid of the paper. The search fits to train rows and selects by the
-# validation rows of each fold; the targets of its test rows are hidden.
+# Each method is a file in `baselines/`, and `paper` is the paper's grid. The search fits to the train rows of each fold and selects by its
+# validation rows. Test targets are hidden.
 
 # %%
 import numpy as np
@@ -46,7 +46,7 @@ print(f"paper {value:.2f} ± {error:.2f}")
 print(f"here  {np.mean(errors):.2f} ± {np.std(errors, ddof=1) / np.sqrt(len(errors)):.2f}")
 
 # %% [markdown]
-# The paper's code overlaps its folds; `yacht_legacy` has them. These are true ten folds.
+# The folds of the paper's code overlap, and those of this dataset do not. `yacht_legacy` has the paper's.
 #
-# `make run` and the configurations in `workflow/configs/` do this for every method and dataset, resume, and write the tables.
-# [Reproduction](../reproduction.md) compares every cell.
+# `make run` and the configurations in `workflow/configs/` repeat this for every method and dataset, and write the tables.
+# [Reproduction](../reproduction.html) compares every cell.

@@ -27,14 +27,14 @@ model.explain(X[:3], rows=3)
 # ## Depend: the fitted rows are permuted
 #
 # Each column of the fitted rows is permuted by itself, so that rows keep no relation between features and target. The model keeps what it
-# has learned. A factor above 1 says that its predictions rest on the rows.
+# has learned. A factor above 1 shows that its predictions rest on the rows.
 
 # %%
 for name, keeper in {"solved NPT": NPTRegressor(), "neighbours": KNeighborsRegressor(15)}.items():
     print(f"{name:12}", dependence(keeper, X, y, cv=3))
 
 # %% [markdown]
-# A linear regression keeps no rows. There is nothing to permute, and the function says so:
+# A linear regression keeps no rows, so that there is nothing to permute:
 
 # %%
 try:
@@ -45,13 +45,13 @@ except ValueError as error:
 # %% [markdown]
 # ## Benefit: against a twin without them
 #
-# Depending on other rows is not benefiting from them. The twin of a model of rows may be a linear model, that predicts from features alone,
-# or a constant, that knows neither.
+# Depending on other rows is not benefiting from them. The twin of a model of rows may be a linear model, which predicts from features
+# alone, or a constant.
 
 # %%
 for name, twin in {"a linear model": LinearRegression(), "a constant": DummyRegressor()}.items():
     print(f"neighbours against {name}:", benefit(KNeighborsRegressor(15), twin, X, y, cv=3))
 
 # %% [markdown]
-# The tests are over rows, given the fitted models: they do not cover another training, or another table. The benchmark's studies repeat
-# both over folds and tables.
+# These tests are over rows, for fitted models. They do not cover another training or another table. The benchmark's studies repeat both
+# over folds and tables.

@@ -1,9 +1,11 @@
 """The command for one table."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -16,25 +18,7 @@ from workflow.planning import paths
 from workflow.table import run
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a table whose target is a sum of two features, and classes of its sign."""
-    folder = tmp_path_factory.mktemp("table")
-    features = np.random.default_rng(0).normal(size=(60, 2))
-    total = features.sum(1)
-    table = pd.DataFrame(features, columns=["left", "right"])
-    table.assign(total=total).to_csv(folder / "Two Features.csv", index=False)
-    table.assign(total=(total > 0).astype(int)).to_csv(folder / "classes.csv", index=False)
-    return folder
-
-
-def _run(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", ["npt-benchmark", *arguments])
-    run()
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a wheel of this project installs."""
     folder = tmp_path_factory.mktemp("wheel")
@@ -51,32 +35,46 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "package"
 
 
-def test_wheel_answers_for_a_table(folder: Path, package: Path) -> None:
-    chosen = ("--methods", "constant,linear", "knn", "--folds", "2", "--cores", "2")
-    program = [sys.executable, "-m", "workflow.table", "Two Features.csv", "--target", "total"]
+def _named_numbers(text: str) -> dict[str, list[float]]:
+    """Numbers in parentheses behind a name, such as `GP (0.445)`."""
+    numbers = defaultdict(list)
+    for name, number in re.findall(r"(\w+) \(([\d.]+)\)", text):
+        numbers[name].append(float(number))
+    return numbers
+
+
+def test_wheel_answers_as_the_readme_shows(tmp_path: Path, package: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^npt-benchmark (.*?) *#", readme, re.MULTILINE)
+    (example,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
+    path, *options = command.split()
+    program = [sys.executable, "-m", "workflow.table", str(ROOT / path), "--minutes", "20"]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     done = subprocess.run(
-        [*program, *chosen], cwd=folder, env=environment, capture_output=True, text=True
+        [*program, *options], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    models = [line.split()[1] for line in lines if " ± " in line]
-    assert models == ["Linear", "k-NN", "Constant"]
-    (shuffled,) = (line for line in lines if "k-NN" in line and "×" in line and "|" in line)
-    assert float(shuffled.split("×")[1].split()[0]) > 1  # the factor of RMSE
-    output = folder / "Two Features_benchmark"
-    assert (output / paths.REPORT).exists()
-    assert "two_features" in (output / "config.yaml").read_text()
-
-
-def test_unknown_method_has_a_hint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UserError, match="--methods"):
-        _run(folder, monkeypatch, "classes.csv", "--target", "total", "--methods", "linear,kn")
+    expected = _named_numbers(example)
+    actual = _named_numbers(done.stdout)
+    assert actual.keys() == expected.keys()
+    for name, numbers in expected.items():
+        assert actual[name] == pytest.approx(numbers, rel=0.1), name
+    assert (tmp_path / "yachts_benchmark" / paths.REPORT).exists()
 
 
 def test_few_whole_numbers_are_classes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    feature = np.random.default_rng(0).normal(size=60)
+    table = pd.DataFrame({"feature": feature, "sign": (feature > 0).astype(int)})
+    table.to_csv(tmp_path / "A Sign.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    command = ["npt-benchmark", "A Sign.csv", "--target", "sign"]
+    monkeypatch.setattr(sys, "argv", [*command, "--methods", "linear,kn"])
+    with pytest.raises(UserError, match=r"--methods.*knn"):
+        run()
+    monkeypatch.setattr(sys, "argv", [*command, "--minutes", "0.01"])
     with pytest.raises(UserError, match="minutes"):
-        _run(folder, monkeypatch, "classes.csv", "--target", "total", "--minutes", "0.01")
-    assert "binary of total" in capsys.readouterr().out
+        run()
+    assert "binary of sign" in capsys.readouterr().out
+    assert "a_sign" in (tmp_path / "A Sign_benchmark" / "config.yaml").read_text()
