@@ -84,8 +84,8 @@ class Run(Strict):
 
     def trial(self, name: str) -> Run:
         """A configuration of a search, as a run of its own."""
-        fields = self.model_dump()
-        fields |= {"variant": name, "settings": self.trials[name], "trials": {}}
+        fields = self.model_dump(exclude={"trials"})
+        fields |= {"variant": name, "settings": self.trials[name]}
         return Run(**fields)
 
     def changes_of(self, name: str) -> dict[str, Any]:
