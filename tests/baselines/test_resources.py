@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_info
 
 from baselines import baselines
 from baselines.baseline import Predictor
-from baselines.grids import BaselineSettings, Parameters
-from baselines.training_data import TrainingData
+from baselines.grids import BaselineSettings
 from baselines.tuned import TunedBaseline
 from npt.errors import Infeasible, UserError
 from npt.interface import Resources
@@ -24,11 +23,8 @@ from tests.baselines.toy import Toy, tuned
 from tests.conftest import first_split, make_table
 
 NAMES = list(baselines())
-CASES = []
-for _name, _baseline in baselines().items():
-    for _task in ("multiclass", "regression"):
-        if not _baseline.supports(_task):
-            CASES.append((_name, _task))
+TASKS: tuple[Task, ...] = ("multiclass", "regression")
+CASES = [(name, task) for name in NAMES for task in TASKS if not baselines()[name].supports(task)]
 TAKES_MISSING = [name for name in NAMES if baselines()[name].takes_missing]
 TAKES_CATEGORIES = [name for name in NAMES if baselines()[name].takes_categories]
 NETWORKS = ("anp", "modern_nca", "realmlp", "tabm", "tabr")
@@ -108,16 +104,9 @@ def test_thread_pools_of_libraries_are_limited() -> None:
     limits: list[int] = []
 
     class Recording(Toy):
-        def fit(
-            self,
-            data: TrainingData,
-            parameters: Parameters,
-            seed: int,
-            resources: Resources,
-        ) -> Predictor:
-            for pool in threadpool_info():
-                limits.append(pool["num_threads"])
-            return super().fit(data, parameters, seed, resources)
+        def fit(self, *arguments: Any) -> Predictor:
+            limits.extend(pool["num_threads"] for pool in threadpool_info())
+            return super().fit(*arguments)
 
     tuned(Recording([0.0]))
     assert set(limits) == {1}
@@ -151,14 +140,10 @@ def test_native_missing_matters_where_numbers_are_missing(name: str, has_holes: 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_native_inputs_are_refused_where_they_cannot_be_taken(name: str) -> None:
-    refused = []
-    if name not in TAKES_MISSING:
-        refused.append("native_missing")
-    if name not in TAKES_CATEGORIES:
-        refused.append("native_categories")
-    for key in refused:
-        with pytest.raises(UserError, match=rf"{name}\.{key}"):
-            predictions(name, "regression", **{key: True})
+    for key, able in (("native_missing", TAKES_MISSING), ("native_categories", TAKES_CATEGORIES)):
+        if name not in able:
+            with pytest.raises(UserError, match=rf"{name}\.{key}"):
+                predictions(name, "regression", **{key: True})
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -137,9 +137,8 @@ def test_the_first_part_of_a_long_fit_is_the_short_fit(name: str, native: bool, 
     other_defaults = name == "catboost" and (native or task == "binary")
     assert fit.fits == (2 if other_defaults else 1)
     for count, trial in zip(counts, fit.trials, strict=True):
-        alone, fit_alone = search(
-            name, fold, {**grid, "n_estimators": [count]}, native_categories=native
-        )
+        single = {**grid, "n_estimators": [count]}
+        alone, fit_alone = search(name, fold, single, native_categories=native)
         assert fit_alone.validation_loss == trial.validation_loss
         if fit.chosen["n_estimators"] == count:
             expected = alone.predict(test).values

@@ -16,6 +16,7 @@ from baselines.network_baseline import RetrievalBaseline
 from baselines.networks.anp import training_points
 from baselines.networks.retrieval import RetrievalPredictor
 from baselines.probe import StoredRowProbe
+from baselines.stored_rows import StoredRows
 from baselines.trained import TrainedBaseline
 from baselines.tuned import TunedBaseline
 from npt.interface import Resources
@@ -45,20 +46,22 @@ def trained(name: str, task: Task, **fixed: Any) -> TrainedBaseline:
     return learner.trained
 
 
-def test_rows(model: TrainedBaseline) -> np.ndarray:
+def held_out(model: TrainedBaseline) -> np.ndarray:
+    """Test rows."""
     used = np.concatenate([model.data.train, model.data.validation])
     return np.setdiff1d(np.arange(ROWS), used)
 
 
-test_rows.__test__ = False  # type: ignore[attr-defined]
+def stored_and_queries(model: TrainedBaseline) -> tuple[StoredRows, np.ndarray]:
+    """The stored rows, and the features of the test rows."""
+    return model.data.stored_rows, model.data.features[held_out(model)]
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_neither_order_nor_other_queries_change_a_prediction(name: str, task: Task) -> None:
     model = trained(name, task)
-    stored = model.data.stored_rows
-    features = model.data.features[test_rows(model)]
-    expected = pytest.approx(model.predict(test_rows(model)).values, rel=1e-4, abs=1e-4)
+    stored, features = stored_and_queries(model)
+    expected = pytest.approx(model.predict(held_out(model)).values, rel=1e-4, abs=1e-4)
     reordered = stored.take(np.random.default_rng(0).permutation(len(stored.labels)))
     assert model.predict_from(reordered, features) == expected
     alone = [model.predict_from(stored, query[None]) for query in features]
@@ -68,8 +71,7 @@ def test_neither_order_nor_other_queries_change_a_prediction(name: str, task: Ta
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_weights_are_a_number_for_each_query_and_row(name: str, task: Task) -> None:
     model = trained(name, task)
-    stored = model.data.stored_rows
-    features = model.data.features[test_rows(model)]
+    stored, features = stored_and_queries(model)
     weights = model.predictor.weights(stored, features, model.parameters)
     assert weights.shape == (len(features), len(stored.labels))
     if name not in ("gaussian_process", "npt_solved", "xrfm"):
@@ -80,8 +82,7 @@ def test_weights_are_a_number_for_each_query_and_row(name: str, task: Task) -> N
 @pytest.mark.parametrize("name", LINEAR)
 def test_weights_of_linear_smoothers_are_derivatives(name: str) -> None:
     model = trained(name, "regression")
-    stored = model.data.stored_rows
-    features = model.data.features[test_rows(model)]
+    stored, features = stored_and_queries(model)
     weights = model.predictor.weights(stored, features, model.parameters)
     before = model.predict_from(stored, features)
     for index in range(0, len(stored.labels), 5):
@@ -95,9 +96,8 @@ def test_weights_of_linear_smoothers_are_derivatives(name: str) -> None:
 @pytest.mark.parametrize("name", ROW_MODELS)
 def test_classes_are_those_trained_on_whatever_rows_are_left(name: str) -> None:
     model = trained(name, "multiclass")
-    stored = model.data.stored_rows
+    stored, features = stored_and_queries(model)
     one_class = stored.take(np.flatnonzero(stored.labels == 2))
-    features = model.data.features[test_rows(model)]
     predicted = model.predict_from(one_class, features)
     assert predicted.shape == (len(features), 3)
     if name not in ("tabr", "anp"):  # which also have a path of their own
@@ -114,12 +114,11 @@ def test_shuffled_rows_move_predictions_and_identity_does_not(name: str, task: T
 @pytest.mark.parametrize("name", ROW_MODELS)
 def test_half_of_the_context_is_half_of_the_stored_rows(name: str) -> None:
     model = trained(name, "regression")
-    rows = test_rows(model)
-    (group,) = StoredRowProbe(model).query_groups(rows)
+    stored, features = stored_and_queries(model)
+    (group,) = StoredRowProbe(model).query_groups(held_out(model))
     kept = np.arange(0, len(model.data.train), 2)
-    predicted = group.predict(range(len(rows)), [kept] * len(rows))
-    stored = model.data.stored_rows.take(kept)
-    expected = model.predict_from(stored, model.data.features[rows])
+    predicted = group.predict(range(len(features)), [kept] * len(features))
+    expected = model.predict_from(stored.take(kept), features)
     assert predicted == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
@@ -129,10 +128,9 @@ def test_learning_changes_the_weights(name: str) -> None:
     model = trained(name, "regression", **longer)
     initial = StoredRowProbe(model).before_training()
     assert initial is not None
-    rows = test_rows(model)
-    for after, before in zip(
-        StoredRowProbe(model).attention(rows), initial.attention(rows), strict=True
-    ):
+    rows = held_out(model)
+    pairs = zip(StoredRowProbe(model).attention(rows), initial.attention(rows), strict=True)
+    for after, before in pairs:
         assert after.weights[0].shape == (1, len(model.data.train))
         assert after.weights[0].sum() == pytest.approx(1, rel=1e-5)
         assert not np.allclose(after.weights[0], before.weights[0])
@@ -148,9 +146,8 @@ def training_outputs(
     """What training compares with the labels (m,) of rows (m, F): each from the others."""
     rows = torch.as_tensor(features).float()
     with torch.no_grad():
-        outputs = predictor.network(
-            rows, rows, torch.as_tensor(labels).float(), torch.arange(len(rows))
-        )
+        shown = torch.as_tensor(labels).float()
+        outputs = predictor.network(rows, rows, shown, torch.arange(len(rows)))
     return outputs.double().numpy()
 
 
@@ -185,21 +182,19 @@ def test_a_process_predicts_rows_outside_its_context(rows: int) -> None:
 @pytest.mark.parametrize("name", ["anp", "tabr"])
 def test_twins_depend_on_no_rows_or_no_labels(name: str) -> None:
     shuffle = Perturbation("shuffle", 1.0)
-    labels = Perturbation("shuffle", 1.0, columns="target")
     reads = "reads" if name == "anp" else "retrieves"
     alone = trained(name, "regression", **{reads: False})
-    rows = test_rows(alone)
     assert moved(alone, shuffle) < 1e-5
-    for attention in StoredRowProbe(alone).attention(rows):
+    for attention in StoredRowProbe(alone).attention(held_out(alone)):
         assert not attention.weights
     unlabelled = trained(name, "regression", context_labels=False)
-    assert moved(unlabelled, labels) < 1e-5
+    assert moved(unlabelled, Perturbation("shuffle", 1.0, columns="target")) < 1e-5
     assert moved(unlabelled, shuffle) > 1e-3
 
 
 def moved(model: TrainedBaseline, perturbation: Perturbation) -> float:
     """Largest change of a prediction where the other rows are perturbed."""
-    rows = test_rows(model)
+    rows = held_out(model)
     perturbed = StoredRowProbe(model).predict_perturbed(rows, perturbation, 0)
     return float(np.abs(perturbed - model.predict(rows).values).max())
 
@@ -207,9 +202,8 @@ def moved(model: TrainedBaseline, perturbation: Perturbation) -> float:
 @pytest.mark.parametrize("name", ROW_MODELS)
 def test_a_stored_row_alone_is_enough(name: str) -> None:
     model = trained(name, "regression")
-    features = model.data.features[test_rows(model)]
-    stored = model.data.stored_rows.take(np.array([3]))
-    assert np.isfinite(model.predict_from(stored, features)).all()
+    stored, features = stored_and_queries(model)
+    assert np.isfinite(model.predict_from(stored.take(np.array([3])), features)).all()
 
 
 @pytest.mark.parametrize("name", RETRIEVING)

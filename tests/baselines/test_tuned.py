@@ -30,9 +30,7 @@ def without_class(table: Table, split: Split, part: Part, code: int) -> Split:
     rows = split.rows(part)
     kept = rows[table.truth[rows] != code]
     rest = np.setdiff1d(np.arange(table.rows), np.concatenate([kept, split.test]))
-    if part == "train":
-        return Split(0, kept, rest, split.test)
-    return Split(0, rest, kept, split.test)
+    return Split(0, *((kept, rest) if part == "train" else (rest, kept)), split.test)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -66,8 +64,7 @@ def test_tabnet_stops_early_where_validation_lacks_a_class() -> None:
 
 
 @pytest.mark.parametrize(
-    ("train_rows", "batch", "virtual"),
-    [(33, 32, 16), (20, 32, 16), (45, 32, 4)],
+    ("train_rows", "batch", "virtual"), [(33, 32, 16), (20, 32, 16), (45, 32, 4)]
 )
 def test_tabnet_trains_whatever_its_batches_leave_over(
     train_rows: int, batch: int, virtual: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,9 +36,8 @@ def two_clusters(unlabelled: int) -> TrainingData:
 
 def test_labels_spread_over_unlabelled_rows() -> None:
     data = two_clusters(100)
-    predict = baselines()["label_spreading"].fit(
-        data, {"n_neighbors": 7, "alpha": 0.99}, 0, Resources()
-    )
+    parameters = {"n_neighbors": 7, "alpha": 0.99}
+    predict = baselines()["label_spreading"].fit(data, parameters, 0, Resources())
     probabilities = predict(data.features, {})
     assert np.array_equal(probabilities.argmax(1), np.arange(len(probabilities)) % 2)
 
@@ -48,14 +49,7 @@ def test_a_fit_without_unlabelled_rows_or_with_one_class_predicts(name: str) -> 
     for data in (alone, two_clusters(20)):
         probabilities = baseline.fit(data, {}, 0, Resources())(data.features, {})
         assert np.allclose(probabilities.sum(1), 1)
-    one_class = TrainingData(
-        features=alone.features,
-        target=np.zeros(2),
-        train=np.arange(2),
-        validation=np.arange(2),
-        task="binary",
-        classes=2,
-    )
+    one_class = replace(alone, target=np.zeros(2))
     assert np.all(baseline.fit(one_class, {}, 0, Resources())(alone.features, {}) == 1)
 
 

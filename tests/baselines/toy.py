@@ -51,11 +51,7 @@ class Toy(Baseline):
         return ("i",) if self.one_fit_serves_all else ()
 
     def fit(
-        self,
-        data: TrainingData,
-        parameters: Parameters,
-        seed: int,
-        resources: Resources,
+        self, data: TrainingData, parameters: Parameters, seed: int, resources: Resources
     ) -> Predictor:
         self.fitted.append(parameters["i"])
         self.seeds.append(seed)

@@ -70,14 +70,12 @@ def _check_settings(config: Config) -> None:
     for dataset, by_method in config.overrides.items():
         for method, changes in by_method.items():
             require_settings(method, changes, f"overrides.{dataset}.{method}")
-    for dataset, variants_by_method in config.configurations.items():
+    named = {f"configurations.{dataset}": names for dataset, names in config.configurations.items()}
+    named |= {f"studies.{name}.variants": block.variants for name, block in config.studies.items()}
+    for key, variants_by_method in named.items():
         for method, variants in variants_by_method.items():
             for name, changes in variants.items():
-                require_settings(method, changes, f"configurations.{dataset}.{method}.{name}")
-    for study, block in config.studies.items():
-        for method, variants in block.variants.items():
-            for name, changes in variants.items():
-                require_settings(method, changes, f"studies.{study}.variants.{method}.{name}")
+                require_settings(method, changes, f"{key}.{method}.{name}")
 
 
 def _check_study(study: Study, config: Config) -> None:

@@ -79,8 +79,7 @@ def _paper_updates(dataset: str) -> int:
 
 def method_titles(frame: pd.DataFrame) -> list[str]:
     """Title of every row's method and variant."""
-    pairs = zip(frame["method"], frame["variant"], strict=True)
-    return [method_title(method, variant) for method, variant in pairs]
+    return list(map(method_title, frame["method"], frame["variant"]))
 
 
 def dataset_title(name: str) -> str:

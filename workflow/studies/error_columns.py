@@ -11,16 +11,12 @@ from workflow.report.cells import MISSING, Cell, metric_decimals, number, percen
 from workflow.report.notes import failure_notes
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import by_model
-from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.report.titles import dataset_title, method_title
 
 
 def model_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
     """Dataset and method of a frame with a row per model."""
-    datasets = [dataset_title(name) for name in frame["dataset"]]
-    return {
-        "Dataset": texts(datasets),
-        "Method": texts(method_titles(frame)),
-    }
+    return columns_of([model_cells(row) for row in frame.to_dict("records")])
 
 
 def model_cells(row: Mapping[Any, Any] | pd.Series) -> dict[str, Cell]:
@@ -73,7 +69,7 @@ def model_table(
 
 def texts(contents: Iterable[str]) -> list[Cell]:
     """A column of plain text."""
-    return [text(content) for content in contents]
+    return list(map(text, contents))
 
 
 def numbers(
