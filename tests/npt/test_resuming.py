@@ -41,12 +41,7 @@ Run = Callable[..., Training[Any, Any]]
 def npt(**changes: Any) -> Run:
     """Trainings of exact NPT from initial weights."""
     settings = BATCHES.changed(**changes)
-
-    def run(**options: Any) -> Training[Any, Any]:
-        model, data = start(settings)
-        return NPTTraining(model, data, settings, 3).run(**options)
-
-    return run
+    return lambda **options: NPTTraining(*start(settings), settings, 3).run(**options)
 
 
 def images(**changes: Any) -> Run:
@@ -63,11 +58,7 @@ def images(**changes: Any) -> Run:
 def compact(table: Table | None = None, stop_at: list[int] | None = None, **changes: Any) -> Run:
     """Trainings of compact NPT."""
     settings = TINY.changed(**changes)
-
-    def run(**options: Any) -> Training[Any, Any]:
-        return started(settings, table, stop_at=stop_at).run(**options)
-
-    return run
+    return lambda **options: started(settings, table, stop_at=stop_at).run(**options)
 
 
 def process(**options: Any) -> Training[Any, Any]:
@@ -80,8 +71,7 @@ def process(**options: Any) -> Training[Any, Any]:
 
 def columns_alone(*chosen: int) -> Table:
     table = mixed_table()
-    columns = [table.columns[j] for j in chosen]
-    return Table.of(columns, table.values[:, chosen], 0)
+    return Table.of([table.columns[j] for j in chosen], table.values[:, chosen], 0)
 
 
 RUNS: dict[str, Any] = {

@@ -6,24 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from npt.solved.model import SolvedNPT, fit
-from npt.solved.settings import SolvedSettings
-from tests.npt.solved.test_solved import CATEGORICAL, CLASSES, FEATURES, QUERIES, ROWS, TARGET
+from tests.npt.solved.test_solved import QUERIES, fitted
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-
-
-def fitted(device: str, classes: int | None, settings: SolvedSettings) -> SolvedNPT:
-    """The model of the first rows."""
-    labels = TARGET if classes is None else CLASSES
-    return fit(
-        FEATURES[:ROWS],
-        labels[:ROWS],
-        CATEGORICAL,
-        classes=classes,
-        settings=settings,
-        device=torch.device(device),
-    )
 
 
 @pytest.mark.parametrize("classes", [None, 3])
@@ -33,9 +18,9 @@ def fitted(device: str, classes: int | None, settings: SolvedSettings) -> Solved
 def test_predictions_are_those_of_the_cpu(
     classes: int | None, steps: int, exact_rows: int, tolerance: float
 ) -> None:
-    settings = SolvedSettings(steps=steps, exact_rows=exact_rows, landmarks=40)
-    on_cpu = fitted("cpu", classes, settings)
-    on_gpu = fitted("cuda", classes, settings)
+    settings = {"steps": steps, "exact_rows": exact_rows, "landmarks": 40}
+    on_cpu = fitted(classes, **settings)
+    on_gpu = fitted(classes, device="cuda", **settings)
     assert on_gpu.predict(QUERIES) == pytest.approx(on_cpu.predict(QUERIES), abs=tolerance)
     weights = on_cpu.attention_weights(QUERIES)
     assert on_gpu.attention_weights(QUERIES) == pytest.approx(weights, abs=tolerance)
