@@ -18,7 +18,7 @@ from npt.nn.settings import NPTSettings
 from npt.table import Image
 from performance.shapes import layout_of, paper_shape
 from tests.npt.nn.test_kernels import FORMS, SETTINGS, cells, network
-from tests.npt.nn.test_settings import ENCODED, LOOKUP
+from tests.npt.test_settings import ENCODED, LOOKUP
 
 
 def test_layer_norm_on_all_spares_the_residual() -> None:
