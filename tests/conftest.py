@@ -8,7 +8,6 @@ import sys
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -39,16 +38,6 @@ def make_table(task: Task, rows: int = 60, seed: int = 0) -> Table:
 
 def first_split(table: Table) -> Split:
     return splits(table, SplitRule(folds=5, used=1))[0]
-
-
-@pytest.fixture
-def table() -> Callable[..., Table]:
-    return make_table
-
-
-@pytest.fixture
-def small_npt() -> NPTSettings:
-    return SMALL_NPT
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -70,10 +70,7 @@ def plain_loop(
 @pytest.mark.parametrize("perturbation", [INTACT, *PERTURBED], ids=str)
 @pytest.mark.parametrize(("changes", "cells"), [({}, CPU_CELLS), ({"batch_rows": 20}, 1)])
 def test_many_copies_at_once_equal_the_plain_loop(
-    changes: dict[str, int],
-    cells: int,
-    perturbation: Perturbation,
-    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, int], cells: int, perturbation: Perturbation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner, _, split = small_npt("multiclass", **changes)
     monkeypatch.setattr("npt.nn.trained.CPU_CELLS", cells)

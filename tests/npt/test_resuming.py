@@ -1,4 +1,4 @@
-"""Interruptions of a training: every network resumes bit-identically, or starts over."""
+"""Interrupted trainings resume bit-identically or start over; files of weights predict the same."""
 
 from __future__ import annotations
 
@@ -11,20 +11,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from npt.compact.learner import CompactLearner
+from npt.errors import UserError
+from npt.interface import Resources
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.device import has_bfloat16
 from npt.nn.engine import Training
+from npt.nn.learner import NPTLearner
 from npt.nn.optimiser import Adam
 from npt.nn.progress import Progress
+from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.settings import NeuralProcessSettings
 from npt.processes.training import Curves, ProcessTraining
-from npt.table import Table
+from npt.table import TASKS, Split, Table, Task
+from tests.conftest import first_split
 from tests.npt.compact.tables import TINY, mixed_table, started
 from tests.npt.nn.encoders.test_encoders import RESNET, SIREN, untrained_on_images
 from tests.npt.nn.test_training import BATCHES, start
@@ -41,12 +48,7 @@ Run = Callable[..., Training[Any, Any]]
 def npt(**changes: Any) -> Run:
     """Trainings of exact NPT from initial weights."""
     settings = BATCHES.changed(**changes)
-
-    def run(**options: Any) -> Training[Any, Any]:
-        model, data = start(settings)
-        return NPTTraining(model, data, settings, 3).run(**options)
-
-    return run
+    return lambda **options: NPTTraining(*start(settings), settings, 3).run(**options)
 
 
 def images(**changes: Any) -> Run:
@@ -63,11 +65,7 @@ def images(**changes: Any) -> Run:
 def compact(table: Table | None = None, stop_at: list[int] | None = None, **changes: Any) -> Run:
     """Trainings of compact NPT."""
     settings = TINY.changed(**changes)
-
-    def run(**options: Any) -> Training[Any, Any]:
-        return started(settings, table, stop_at=stop_at).run(**options)
-
-    return run
+    return lambda **options: started(settings, table, stop_at=stop_at).run(**options)
 
 
 def process(**options: Any) -> Training[Any, Any]:
@@ -80,8 +78,7 @@ def process(**options: Any) -> Training[Any, Any]:
 
 def columns_alone(*chosen: int) -> Table:
     table = mixed_table()
-    columns = [table.columns[j] for j in chosen]
-    return Table.of(columns, table.values[:, chosen], 0)
+    return Table.of([table.columns[j] for j in chosen], table.values[:, chosen], 0)
 
 
 RUNS: dict[str, Any] = {
@@ -271,3 +268,52 @@ def test_each_member_ends_with_the_weights_of_its_first_lowest_loss(
     assert training.losses.tolist() == losses
     assert training.best_updates == best
     assert training.model.weight.flatten().tolist() == best  # type: ignore[operator, union-attr]
+
+
+SMALL = NPTSettings(width=8, layers=2, heads=2, updates=5, target_mask=0.5)
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "npt": (NPTLearner, SMALL),
+    "compact": (CompactLearner, TINY.changed(updates=5, context_rows=20)),
+    "periodic": (CompactLearner, TINY.changed(updates=5, number_embedding="periodic")),
+}
+KINDS = pytest.mark.parametrize(("learner", "settings"), LEARNERS.values(), ids=LEARNERS)
+
+
+def blind_table(task: Task = "binary") -> tuple[Table, Split]:
+    table = mixed_table(task)
+    split = first_split(table)
+    return table.blind(split.test), split
+
+
+@KINDS
+@pytest.mark.parametrize("task", TASKS)
+def test_saved_weights_predict_the_same(
+    learner: Any, settings: Any, task: Task, tmp_path: Path
+) -> None:
+    table, split = blind_table(task)
+    fitted = learner(settings, Resources())
+    fit = fitted.fit(table, split, 1)
+    path = tmp_path / "weights.pt"
+    fitted.save(path)
+    loaded = learner.load(settings, Resources(), path, table, split, 1)
+    assert np.array_equal(loaded.predict(split.test).values, fitted.predict(split.test).values)
+    assert loaded.parameters == fit.parameters
+
+
+@KINDS
+@pytest.mark.parametrize("damage", ["empty", "text", "half", "other model", "other tensors"])
+def test_damaged_or_other_weights_are_refused(
+    learner: Any, settings: Any, damage: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.pt"
+    saved = settings.changed(width=16) if damage == "other model" else settings
+    learner.network().untrained(saved, torch.device("cpu"), *blind_table(), 1).save(path)
+    if damage == "other tensors":
+        torch.save({"weight": torch.ones(2)}, path)
+    whole = path.read_bytes()
+    damaged = {"empty": b"", "text": b"weights", "half": whole[: len(whole) // 2]}
+    path.write_bytes(damaged.get(damage, whole))
+    with pytest.raises(UserError) as refused:
+        learner.load(settings, Resources(), path, *blind_table(), 1)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)

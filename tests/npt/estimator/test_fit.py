@@ -290,18 +290,13 @@ def fitted(**changes: Any) -> tuple[NPTClassifier, pd.DataFrame]:
 def test_rows_predicted_alone_equal_one_row_a_call(changes: dict[str, Any]) -> None:
     model, new = fitted(settings={**PAPER["settings"], **changes}, predict_together=False)
     alone = model.predict_proba(new)
+    first = model.predict_proba(new[:1])
     model.set_params(predict_together=None)
     calls = [model.predict_proba(new.iloc[[row]]) for row in range(len(new))]
+    assert np.array_equal(first, calls[0])
     assert np.allclose(alone, np.concatenate(calls), rtol=0, atol=ROUNDING)
     together = model.predict_proba(new)
     assert not np.allclose(alone, together, rtol=0, atol=10 * ROUNDING)
-
-
-def test_one_new_row_is_the_same_to_the_last_bit() -> None:
-    model, new = fitted()
-    joint = model.predict_proba(new[:1])
-    model.set_params(predict_together=False)
-    assert np.array_equal(model.predict_proba(new[:1]), joint)
 
 
 def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:

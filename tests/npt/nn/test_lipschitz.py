@@ -82,12 +82,7 @@ def test_bounds_of_a_block_are_those_of_its_layers(layer_norm: str, slope: float
     contraction=st.sampled_from([None, 0.5, 0.9]),
 )
 def test_jacobians_are_within_the_bounds(
-    seed: int,
-    heads: int,
-    positions: int,
-    weight: float,
-    spread: float,
-    contraction: float | None,
+    seed: int, heads: int, positions: int, weight: float, spread: float, contraction: float | None
 ) -> None:
     torch.manual_seed(seed)
     chosen = SETTINGS.changed(kernel="l2_tied", layer_norm="none", heads=heads)

@@ -31,8 +31,7 @@ def test_a_container_has_less_than_its_machine(container: Path) -> None:
 
 
 def test_without_the_files_of_linux_nothing_is_known_to_be_taken(
-    container: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    container: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "MEMINFO", container / "meminfo")
     assert memory.free() == math.inf

@@ -16,8 +16,9 @@ from npt.nn.kernels.dropout import Dropout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.table import Image
-from performance.shapes import SHAPES, paper_shape
+from performance.shapes import layout_of, paper_shape
 from tests.npt.nn.test_kernels import FORMS, SETTINGS, cells, network
+from tests.npt.test_settings import ENCODED, LOOKUP
 
 
 def test_layer_norm_on_all_spares_the_residual() -> None:
@@ -32,33 +33,37 @@ def test_layer_norm_on_all_spares_the_residual() -> None:
     assert torch.allclose(residual_of_three - bias, 3 * (residual - bias))
 
 
-@pytest.mark.parametrize(
-    ("sizes", "width", "total"),
-    [
-        pytest.param([1] * 30 + [2], 32, 51_287_040, id="breast_cancer"),
-        pytest.param([1] * 12 + [2, 9], 128, 167_956_759, id="boston_housing"),
-        pytest.param([1] * 9, 128, 69_938_825, id="concrete"),
-        pytest.param([5, 10, 8, 17, 10, 14, 1], 128, 42_675_393, id="yacht"),
-        pytest.param(
-            [5, 10, 8, 17, 10, 1, 1], 128, 42_672_052, id="yacht with a continuous Froude number"
-        ),
-        pytest.param([1] * 10, 128, 86_134_026, id="protein"),
-        pytest.param([4] * 5 + [1] * 5 + [10], 64, 26_034_787, id="poker_hand"),
-        pytest.param([1] * 10 + [2] * 44 + [7], 64, 644_738_729, id="forest_cover"),
-        pytest.param([1] * 28 + [2], 64, 179_456_350, id="higgs"),
-        pytest.param(SHAPES["kick"]["sizes"], 64, 232_602_812, id="kick"),
-        pytest.param(SHAPES["income"]["sizes"], 64, 376_166_843, id="income"),
-    ],
-)
-def test_parameters_of_the_paper_s_models(sizes: list[int], width: int, total: int) -> None:
-    form = ColumnLayout(tuple(sizes), tuple(size == 1 for size in sizes), len(sizes) - 1)
+PAPER = {  # weights, and 10^12 operations of an update
+    "yacht": (42_675_393, 0.092),
+    "boston_housing": (167_956_759, 0.566),
+    "breast_cancer": (51_287_040, 0.197),
+    "concrete": (69_938_825, 0.533),
+    "protein": (86_134_026, 1.363),
+    "poker_hand": (26_034_787, 1.259),
+    "higgs": (179_456_350, 6.059),
+    "kick": (232_602_812, 7.588),
+    "income": (376_166_843, 5.279),
+    "forest_cover": (644_738_729, 7.649),
+}
+
+
+def weights_of(layout: ColumnLayout, settings: NPTSettings) -> int:
     with torch.device("meta"):
-        network = NPT(form, NPTSettings(width=width))
-    assert sum(p.numel() for p in network.parameters()) == total
+        network = NPT(layout, settings)
+    return sum(parameter.numel() for parameter in network.parameters())
 
 
-def rows_of(x: ModelInput, rows: list[int]) -> ModelInput:
-    return x.map(lambda tensor: tensor[:, rows])
+@pytest.mark.parametrize("name", PAPER)
+def test_weights_and_operations_of_the_paper_s_models(name: str) -> None:
+    shape = paper_shape(name)
+    weights, teraflop = PAPER[name]
+    assert weights_of(shape.layout, shape.settings) == weights
+    operations = flops.update(shape.rows, shape.columns, shape.settings)
+    assert operations / 1e12 == pytest.approx(teraflop, abs=0.0006)
+
+
+def test_weights_with_a_continuous_froude_number() -> None:
+    assert weights_of(layout_of([5, 10, 8, 17, 10, 1, 1]), NPTSettings(width=128)) == 42_672_052
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,8 @@ def test_rows_that_attend_to_themselves_are_as_if_alone(changes: dict[str, Any])
     x = cells(6)
     every = to_itself(x)
     for i in range(6):
-        assert torch.allclose(every[:, [i]], to_all(rows_of(x, [i])), atol=1e-12)
+        alone = to_all(x.map(lambda tensor, i=i: tensor[:, [i]]))
+        assert torch.allclose(every[:, [i]], alone, atol=1e-12)
     assert not torch.allclose(to_all(x), every, atol=1e-4)
     assert to_itself.attention_weights(x, torch.tensor([[0, 3]])) == {}
 
@@ -148,24 +154,6 @@ def test_no_gradient_reaches_what_a_hidden_cell_held() -> None:
 
 SMALL = NPTSettings(width=16, heads=4, layers=2)
 IMAGE = Image(3, 8, 8)
-TERAFLOP = {
-    "yacht": 0.092,
-    "boston_housing": 0.566,
-    "breast_cancer": 0.197,
-    "concrete": 0.533,
-    "poker_hand": 1.259,
-    "kick": 7.588,
-    "income": 5.279,
-    "forest_cover": 7.649,
-    "higgs": 6.059,
-}
-
-
-@pytest.mark.parametrize("name", TERAFLOP)
-def test_operations_of_an_update_of_the_paper(name: str) -> None:
-    shape = paper_shape(name)
-    operations = flops.update(shape.rows, shape.columns, shape.settings)
-    assert operations / 1e12 == pytest.approx(TERAFLOP[name], abs=0.0006)
 
 
 def test_rows_that_attend_to_themselves_have_no_pairs() -> None:
@@ -181,7 +169,7 @@ def test_a_batch_has_its_rows_and_their_duplicates() -> None:
     whole = flops.update(40, 5, SMALL)
     assert flops.update_flop(batch, 1000, 5, None) == whole
     doubled = flops.update(80, 5, SMALL)
-    lookup = batch.changed(lookup="original", target_mask=1, feature_mask=0, tradeoff_start=0)
+    lookup = batch.changed(**LOOKUP)
     assert flops.update_flop(lookup, 1000, 5, None) == doubled
 
 
@@ -189,9 +177,7 @@ def test_patches_and_encoded_images_are_the_tokens() -> None:
     columns = IMAGE.intensities + 1
     patches = SMALL.changed(patch=4)
     assert flops.update_flop(patches, 40, columns, IMAGE) == flops.update(40, 5, SMALL)
-    encoded = SMALL.changed(
-        encoder="resnet18", between_attributes=False, feature_mask=0, tradeoff_start=0
-    )
+    encoded = SMALL.changed(**ENCODED)
     images = flops.update_flop(encoded, 40, columns, IMAGE)
     assert images - flops.update(40, 1, encoded) > 0
     assert images < flops.update_flop(encoded, 80, columns, IMAGE)

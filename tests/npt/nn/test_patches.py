@@ -31,7 +31,7 @@ from npt.nn.training import NPTTraining, build_model
 from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
 from tests.conftest import SMALL_NPT, make_table
-from tests.npt.nn.test_settings import ENCODED
+from tests.npt.test_settings import ENCODED
 
 IMAGE = Image(2, 8, 12, (100.0, 50.0), (40.0, 20.0))
 SETTINGS = SMALL_NPT.changed(

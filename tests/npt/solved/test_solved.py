@@ -38,6 +38,7 @@ def fitted(
     classes: int | None = None,
     rows: np.ndarray | slice = slice(ROWS),
     columns: np.ndarray | slice = slice(5),
+    device: str = "cpu",
     **settings: Any,
 ) -> SolvedNPT:
     """The model of the first rows, or of others."""
@@ -48,6 +49,7 @@ def fitted(
         CATEGORICAL[columns],
         classes=classes,
         settings=SolvedSettings(**{"steps": 5, **settings}),
+        device=torch.device(device),
     )
 
 

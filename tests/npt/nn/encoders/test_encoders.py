@@ -34,7 +34,7 @@ from npt.perturbation import Perturbation
 from npt.table import Image
 from tests.npt.compact.tables import consecutive
 from tests.npt.nn.test_patches import images
-from tests.npt.nn.test_settings import ENCODED
+from tests.npt.test_settings import ENCODED
 
 PUBLISHED = [
     ({"dimensions": 1, "positions": "sinusoids"}, 231_754),

@@ -1,9 +1,10 @@
-"""The same function on a GPU; skipped where there is none."""
+"""The same functions on a GPU; skipped where there is none."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,8 +17,30 @@ from npt.nn.trained import TrainedNPT
 from npt.nn.training import NPTTraining
 from tests.conftest import first_split, make_table
 from tests.npt.nn.test_training import BATCHES
+from tests.npt.solved.test_solved import QUERIES, fitted
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+@pytest.mark.parametrize("classes", [None, 3])
+@pytest.mark.parametrize(
+    ("steps", "exact_rows", "tolerance"), [(0, 4000, 1e-6), (0, 50, 1e-6), (20, 4000, 1e-2)]
+)
+def test_predictions_are_those_of_the_cpu(
+    classes: int | None, steps: int, exact_rows: int, tolerance: float
+) -> None:
+    settings = {"steps": steps, "exact_rows": exact_rows, "landmarks": 40}
+    on_cpu = fitted(classes, **settings)
+    on_gpu = fitted(classes, device="cuda", **settings)
+    assert on_gpu.predict(QUERIES) == pytest.approx(on_cpu.predict(QUERIES), abs=tolerance)
+    weights = on_cpu.attention_weights(QUERIES)
+    assert on_gpu.attention_weights(QUERIES) == pytest.approx(weights, abs=tolerance)
+    left_out = np.tile([3, 7], (len(QUERIES), 1))
+    (without,) = on_cpu.without(QUERIES, left_out)
+    (without_on_gpu,) = on_gpu.without(QUERIES, left_out)
+    assert without_on_gpu == pytest.approx(without, abs=tolerance)
+
+
 # Without random draws, which differ between devices.
 PLAIN = BATCHES.changed(
     batch_rows=None,
@@ -48,7 +71,7 @@ def test_updates_are_near_those_of_the_cpu(precision: str, tolerance: float) -> 
     assert losses("cuda", precision=precision) == pytest.approx(losses("cpu"), rel=tolerance)
 
 
-def trained(settings: NPTSettings) -> list[torch.Tensor]:
+def weights_after(settings: NPTSettings) -> list[torch.Tensor]:
     """Weights after a training."""
     table = make_table("multiclass")
     split = first_split(table)
@@ -62,7 +85,7 @@ def trained(settings: NPTSettings) -> list[torch.Tensor]:
 )
 def test_a_training_gives_the_same_bits_twice(changes: dict[str, Any]) -> None:
     settings = BATCHES.changed(**changes)
-    assert all(map(torch.equal, trained(settings), trained(settings)))
+    assert all(map(torch.equal, weights_after(settings), weights_after(settings)))
 
 
 CONSTANT = {"tradeoff": "constant", "tradeoff_start": 0.5}
@@ -81,7 +104,7 @@ def test_recorded_steps_are_those_of_single_kernels(
         return graphs[-1]
 
     monkeypatch.setattr(Recorded, "_captured", counted)
-    recorded = trained(settings)
+    recorded = weights_after(settings)
     assert graphs
     monkeypatch.setattr(Recorded, "__call__", Recorded._on_stream)
-    assert all(map(torch.equal, recorded, trained(settings)))
+    assert all(map(torch.equal, recorded, weights_after(settings)))
