@@ -42,7 +42,7 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
     if not snakemake.is_main_process:
         return Jobs(kept.load())  # of a cluster's job, whatever was edited since the run began
     _read(config, snakemake)
-    plan = Plan.of(read(config))
+    plan = Plan.from_config(read(config))
     if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
         kept.keep(plan)
     return Jobs(plan)

@@ -25,7 +25,7 @@ def main() -> None:
 
     options = parser(__doc__)
     options.add_argument("--configfile", type=Path, default="config.yaml", help="configuration")
-    plan = Plan.of(read_file(options.parse_args().configfile))
+    plan = Plan.from_config(read_file(options.parse_args().configfile))
 
     @cache
     def flop(dataset_name: str, method_name: str, settings: str) -> int:

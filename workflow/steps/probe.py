@@ -26,7 +26,7 @@ def main() -> None:
     arguments = run_parser(__doc__).parse_args()
     limit_threads(arguments.threads)
     plan = load()
-    job = Job.of(plan, arguments.run)
+    job = Job.from_plan(plan, arguments.run)
     studies = plan.probes_of(job.run)
     if not studies:
         raise UserError(f"--run: no study probes {job.run.stem}")

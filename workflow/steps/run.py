@@ -34,7 +34,7 @@ def main() -> None:
     )
     arguments = options.parse_args()
     limit_threads(arguments.threads)
-    job = Job.of(load(), arguments.run)
+    job = Job.from_plan(load(), arguments.run)
     run = job.run
     # The job of a Snakemake that was killed may live on, and finish this run.
     with FileLock(paths.run_lock(run.stem)):

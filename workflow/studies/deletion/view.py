@@ -78,7 +78,7 @@ def deletion_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         "With ≤ 10 % left": numbers(tidy["reduced"], 0),
         OWN_DUPLICATE: percents(tidy["partner_kept"]),
     }
-    notes = [NOTE, _constants(DeletionOptions.of(study))]
+    notes = [NOTE, _constants(DeletionOptions.from_study(study))]
     paper_dataset = published()["deletion"]["dataset"]
     if any(is_part_of(str(name), paper_dataset) for name in tidy["dataset"]):
         notes.append(PAPER)

@@ -105,7 +105,7 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
     A model or a share with a failed fold has none.
     """
     study = with_columns(without_failures(study), ["contexts", "train_rows"])
-    shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
+    shares = {BASE: 1.0, **ContextOptions.from_study(study).trained_shares}
     study = study.assign(
         constant=errors(study, "constant_"),
         share=study["variant"].map(shares),
