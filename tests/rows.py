@@ -91,7 +91,7 @@ def plan(**changes: Any) -> Plan:
         "methods": ["npt", "knn", "mlp"],
         "studies": {"main": {}, "corruption": {"kind": "corruption", "methods": ["npt", "knn"]}},
     }
-    planned = Plan.of(read({**content, **changes}))
+    planned = Plan.from_config(read({**content, **changes}))
     return Plan.model_validate_json(planned.model_dump_json())
 
 

@@ -121,7 +121,7 @@ def reproduced_cells() -> tuple[Reproduced, ...]:
 def models_of(configuration: str) -> tuple[Model, ...]:
     """Models of all studies of a configuration under `workflow/configs`."""
     config = read_file(CONFIGURATIONS / f"{configuration}.yaml")
-    plan = Plan.of(config)
+    plan = Plan.from_config(config)
     folder = REFERENCE / configuration
     models = []
     for name, study in plan.studies.items():

@@ -59,8 +59,8 @@ def test_deep_kernel_learning_interpolates_duplicates_alone() -> None:
 def test_kernel_can_be_learned_from_the_duplicates() -> None:
     """Two epochs on targets that the table does not have move the mean to them."""
     task = duplicates(noise=1.0, shift=50)
-    of_duplicates = error(DKL, task, max_epochs=2, from_duplicates=True)
-    assert error(DKL, task, max_epochs=2) != pytest.approx(of_duplicates, rel=1e-3)
+    from_duplicates = error(DKL, task, max_epochs=2, from_duplicates=True)
+    assert error(DKL, task, max_epochs=2) != pytest.approx(from_duplicates, rel=1e-3)
 
 
 def test_a_kernel_without_a_factor_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

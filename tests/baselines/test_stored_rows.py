@@ -26,7 +26,9 @@ from tests.conftest import first_split, make_table
 
 ROW_MODELS = [name for name, baseline in baselines().items() if baseline.keeps_train_rows]
 RETRIEVING = ("modern_nca", "tabr")  # train rows from all others
-NETWORKS = [name for name, found in baselines().items() if isinstance(found, RetrievalBaseline)]
+NETWORKS = [
+    name for name, baseline in baselines().items() if isinstance(baseline, RetrievalBaseline)
+]
 TASKS: tuple[Task, ...] = ("multiclass", "regression")
 CASES = [(name, task) for name in ROW_MODELS for task in TASKS]
 LINEAR = ("knn", "modern_nca", "gaussian_process", "xrfm")  # in the stored labels
@@ -146,8 +148,8 @@ def training_outputs(
     """What training compares with the labels (m,) of rows (m, F): each from the others."""
     rows = torch.as_tensor(features).float()
     with torch.no_grad():
-        shown = torch.as_tensor(labels).float()
-        outputs = predictor.network(rows, rows, shown, torch.arange(len(rows)))
+        targets = torch.as_tensor(labels).float()
+        outputs = predictor.network(rows, rows, targets, torch.arange(len(rows)))
     return outputs.double().numpy()
 
 

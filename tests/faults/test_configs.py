@@ -68,7 +68,7 @@ def test_mutated_configuration_ends_in_one_line(data: st.DataObject) -> None:
         how = data.draw(st.sampled_from(["replace", "remove", "rename"]))
         mutate(config, keys, how, data.draw(ODD_VALUES))
     try:
-        plan = Plan.of(read(config))
+        plan = Plan.from_config(read(config))
     except UserError as error:
         assert str(error).strip()
         assert "\n" not in str(error)

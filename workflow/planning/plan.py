@@ -36,7 +36,7 @@ class Plan(Strict):
     studies: dict[str, Study]
 
     @classmethod
-    def of(cls, config: Config) -> Plan:
+    def from_config(cls, config: Config) -> Plan:
         """The plan of a configuration.
 
         Raises:

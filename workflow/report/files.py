@@ -1,7 +1,5 @@
 """Files of a study's tables and figures; the same rows give the same bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

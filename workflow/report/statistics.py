@@ -3,8 +3,6 @@
 Standard errors are sample standard deviations (ddof 1) over the square root of the count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -133,9 +131,9 @@ def by_model(study: pd.DataFrame) -> list[ModelRows]:
             reason = f"fold {failed['fold'].iloc[0]}: {failed['reason'].iloc[0]}"
         encoder = rows["encoder"].iloc[0]
         model = ModelRows(
-            dataset=dataset,
-            method=method,
-            variant=variant,
+            dataset=str(dataset),
+            method=str(method),
+            variant=str(variant),
             task=rows["task"].iloc[0],
             folds=len(rows),
             encoder=LINEAR if pd.isna(encoder) else encoder,

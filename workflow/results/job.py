@@ -48,7 +48,7 @@ class Job:
     realisations: bool = False
 
     @classmethod
-    def of(cls, plan: Plan, stem: str) -> Job:
+    def from_plan(cls, plan: Plan, stem: str) -> Job:
         """The run of a stem.
 
         Raises:
@@ -140,9 +140,9 @@ def device_of(model: object) -> str:
 
 def versions(libraries: Iterable[str]) -> dict[str, str]:
     """Versions of Python, of this project and of the distributions that are installed."""
-    found = {"python": platform.python_version(), "npt": npt.__version__}
+    installed = {"python": platform.python_version(), "npt": npt.__version__}
     for name in dict.fromkeys((*COMMON_LIBRARIES, *libraries)):
-        installed = installed_version(name)
-        if installed is not None:
-            found[name] = installed
-    return found
+        version = installed_version(name)
+        if version is not None:
+            installed[name] = version
+    return installed

@@ -1,7 +1,5 @@
 """What happens around a run of Snakemake: before its rules, at its start, and at its end."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys
@@ -42,7 +40,7 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
     if not snakemake.is_main_process:
         return Jobs(kept.load())  # of a cluster's job, whatever was edited since the run began
     _read(config, snakemake)
-    plan = Plan.of(read(config))
+    plan = Plan.from_config(read(config))
     if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
         kept.keep(plan)
     return Jobs(plan)

@@ -3,8 +3,6 @@
 Operations are counted on tensors without content; evaluations and probes come on top.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from functools import cache
@@ -25,7 +23,7 @@ def main() -> None:
 
     options = parser(__doc__)
     options.add_argument("--configfile", type=Path, default="config.yaml", help="configuration")
-    plan = Plan.of(read_file(options.parse_args().configfile))
+    plan = Plan.from_config(read_file(options.parse_args().configfile))
 
     @cache
     def flop(dataset_name: str, method_name: str, settings: str) -> int:

@@ -1,7 +1,5 @@
 """Acquire a dataset, check it, and write its table and folds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from npt.data import store

@@ -1,7 +1,5 @@
 """Probe the trained models of a run for all studies: a row and arrays for each fold and study."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +24,7 @@ def main() -> None:
     arguments = run_parser(__doc__).parse_args()
     limit_threads(arguments.threads)
     plan = load()
-    job = Job.of(plan, arguments.run)
+    job = Job.from_plan(plan, arguments.run)
     studies = plan.probes_of(job.run)
     if not studies:
         raise UserError(f"--run: no study probes {job.run.stem}")

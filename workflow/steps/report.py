@@ -1,7 +1,5 @@
 """Write the report: all studies on one HTML page, and their tables as README.md beside the rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from npt.atomic import replacing

@@ -1,7 +1,5 @@
 """Fit a method on the folds of a run: a row and predictions for each, and weights or trials."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,7 +32,7 @@ def main() -> None:
     )
     arguments = options.parse_args()
     limit_threads(arguments.threads)
-    job = Job.of(load(), arguments.run)
+    job = Job.from_plan(load(), arguments.run)
     run = job.run
     # The job of a Snakemake that was killed may live on, and finish this run.
     with FileLock(paths.run_lock(run.stem)):

@@ -1,7 +1,5 @@
 """Columns of cells that the tables of several kinds have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

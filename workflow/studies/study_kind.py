@@ -30,7 +30,7 @@ class Options(Strict):
     """Options of a study kind; a kind without options uses this class as it is."""
 
     @classmethod
-    def of(cls, study: pd.DataFrame) -> Self:
+    def from_study(cls, study: pd.DataFrame) -> Self:
         """Options of a collected study; unfinished rows and those of variants have none."""
         if "options" in study:
             for options in study["options"].dropna():

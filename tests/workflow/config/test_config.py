@@ -57,7 +57,7 @@ def boosted(**settings: Any) -> dict[str, Any]:
 
 def error_of(config: dict[str, Any]) -> str:
     with pytest.raises(UserError) as error:
-        Plan.of(read(config))
+        Plan.from_config(read(config))
     message = str(error.value)
     assert "\n" not in message
     return message
@@ -166,7 +166,7 @@ def test_datasets_of_a_study_follow_the_configuration() -> None:
         "known": {"kind": "lookup", "methods": ["knn"]},  # takes regression alone
     }
     config = raw(datasets=["yacht", "wine", "concrete"], studies=studies)
-    planned = Plan.of(read(config)).studies
+    planned = Plan.from_config(read(config)).studies
     assert list(planned["main"].datasets) == ["yacht", "wine", "concrete"]
     assert list(planned["some"].datasets) == ["concrete"]
     assert list(planned["known"].datasets) == ["yacht", "concrete"]
@@ -178,7 +178,7 @@ def test_error_names_the_last_layer_with_the_setting() -> None:
     assert error_of(raw(settings=wide, overrides=longer)).startswith("settings.npt.width")
     assert error_of(raw(overrides={"yacht": wide})).startswith("overrides.yacht.npt.width")
     settings = {"npt": {"updates": "many"}}
-    assert Plan.of(read(raw(settings=settings, overrides=longer))).runs
+    assert Plan.from_config(read(raw(settings=settings, overrides=longer))).runs
 
 
 def test_empty_keys_of_a_custom_dataset_are_optional() -> None:
@@ -219,7 +219,7 @@ def test_a_fixed_test_set_is_the_first_fold() -> None:
     ids=["settings", "overrides", "datasets", "study", "variant", "heads", "other task"],
 )
 def test_empty_values_and_settings_that_fit_where_used_are_valid(changes: dict[str, Any]) -> None:
-    assert Plan.of(read(raw(**changes))).runs
+    assert Plan.from_config(read(raw(**changes))).runs
 
 
 def test_settings_come_in_layers() -> None:
@@ -234,7 +234,7 @@ def test_settings_come_in_layers() -> None:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_shipped_configuration_is_valid(path: Path) -> None:
-    assert Plan.of(read_file(path)).runs
+    assert Plan.from_config(read_file(path)).runs
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(parse(path), json.loads(SCHEMA.read_text()))
 

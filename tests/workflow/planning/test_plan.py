@@ -54,7 +54,7 @@ def plan(**changes: Any) -> Plan:
 
 @cache
 def paper() -> Plan:
-    return Plan.of(read_file(ROOT / "workflow" / "configs" / "paper.yaml"))
+    return Plan.from_config(read_file(ROOT / "workflow" / "configs" / "paper.yaml"))
 
 
 def train_rows(dataset: Dataset) -> int:

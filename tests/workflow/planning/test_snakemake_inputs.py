@@ -31,7 +31,7 @@ def jobs(**changes: Any) -> Jobs:
 
 
 def shipped(path: str) -> Jobs:
-    return Jobs(Plan.of(read_file(ROOT / path)))
+    return Jobs(Plan.from_config(read_file(ROOT / path)))
 
 
 def run(dataset: str, method: str, folds: str = "0", variant: str = "base") -> Wildcards:

@@ -131,13 +131,13 @@ def test_missing_results_have_a_line_of_their_folds_and_seed() -> None:
     is_yacht = study["dataset"] == "yacht"
     study.loc[is_yacht, list(FAILED)] = list(FAILED.values())
     study.loc[0, "test_auroc"] = np.nan
-    undefined, *of_yacht = failures({"main": study}, SCORING)
+    undefined, *yacht = failures({"main": study}, SCORING)
     assert undefined.startswith("main: npt (base) on breast_cancer: AUROC")
-    assert [line.split(":")[1] for line in of_yacht] == [
+    assert [line.split(":")[1] for line in yacht] == [
         " npt (base) on yacht",
         " knn (base) on yacht",
     ]
-    assert all("0-1" in line for line in of_yacht)
+    assert all("0-1" in line for line in yacht)
     seeds = seeds_study({0: [1.0, 2.0]})
     seeds.loc[1, list(FAILED)] = list(FAILED.values())
     (line,) = failures({"main": seeds}, SCORING)

@@ -32,8 +32,8 @@ def benchmark_study(**changes: Any) -> pd.DataFrame:
 def seeds_study(values: dict[int, list[float]], **changes: Any) -> pd.DataFrame:
     """NPT on Yacht: RMSE by fold, one value per seed."""
     rows = []
-    for fold, of_seeds in values.items():
-        for seed, value in enumerate(of_seeds):
+    for fold, seed_values in values.items():
+        for seed, value in enumerate(seed_values):
             rows.append(row("npt", fold, seed=seed, test_rmse=value, **changes))
     return study_frame(rows, "main")
 
@@ -53,8 +53,8 @@ def random_study(datasets: int, methods: int) -> pd.DataFrame:
     """Methods whose errors are random numbers."""
     values = np.random.default_rng(0).random((datasets, methods))
     rows = []
-    for dataset, of_methods in enumerate(values):
-        for method, value in enumerate(of_methods):
+    for dataset, method_values in enumerate(values):
+        for method, value in enumerate(method_values):
             rows.append(row(f"m{method}", 0, f"d{dataset}", test_rmse=float(value)))
     return study_frame(rows, "main")
 

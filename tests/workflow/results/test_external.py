@@ -123,7 +123,7 @@ def test_shipped_configurations_take_the_committed_rows(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    made = Plan.of(read_file(ROOT / "workflow" / "configs" / f"{name}.yaml"))
+    made = Plan.from_config(read_file(ROOT / "workflow" / "configs" / f"{name}.yaml"))
     study = made.studies["main"]
     folds = {(run.dataset, fold) for run, fold in made.rows_of(study)}
     for file in study.external_results:

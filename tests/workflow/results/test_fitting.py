@@ -26,7 +26,7 @@ def test_seed_of_the_run_and_fold_seed_the_training(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(fitting, "evaluate", evaluate)
     for method in ("knn", "npt"):
         planned = plan(datasets=["yacht"], methods=[method], seeds=[1], studies={"main": {}})
-        job = Job.of(planned, [*planned.runs][-1])
+        job = Job.from_plan(planned, [*planned.runs][-1])
         fold = job.run.folds[-1]
         fitted = fitting.fit_fold(job, fold, Resources(1, "cpu"))
         assert seeds.pop() == 10_000 + fold
@@ -41,7 +41,7 @@ def test_row_has_the_facts_of_fit_and_search(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(fitting, "evaluate", lambda *arguments: evaluation)
     planned = plan(datasets=["yacht"], methods=["knn"], studies={"main": {}})
     (stem,) = planned.runs
-    row = fitting.fit_fold(Job.of(planned, stem), 0, Resources(1, "cpu")).row
+    row = fitting.fit_fold(Job.from_plan(planned, stem), 0, Resources(1, "cpu")).row
     assert (row.chosen, row.validation_loss, row.fits) == ({"k": 5}, 0.25, 3)
     columns = ("parameters", "grid", "models", "configurations", "failed_configurations")
     values = row.model_dump()

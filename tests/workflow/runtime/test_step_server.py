@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         write_random_table()
         Path(paths.RESULTS).mkdir()
         Path(SOCKET).parent.mkdir()
-        kept.keep(Plan.of(read({**config, "studies": {"main": {}}})))
+        kept.keep(Plan.from_config(read({**config, "studies": {"main": {}}})))
         patch.setattr(sys, "argv", ["prepare", "--dataset", "random"])
         prepare.main()
         yield

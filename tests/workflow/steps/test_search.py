@@ -66,7 +66,7 @@ def planned(folder: Path) -> Plan:
 
 def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
     monkeypatch.setattr(search, "fit_fold", fits)
-    run.fit(Job.of(planned, STEM), Resources())
+    run.fit(Job.from_plan(planned, STEM), Resources())
     (fitted,) = read_rows(Path(paths.run_rows(STEM)))
     return fitted
 

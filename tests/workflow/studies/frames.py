@@ -90,8 +90,8 @@ def ratios_study(ratios: dict[str, list[float]], **changes: Any) -> pd.DataFrame
     """RMSE on the folds of Yacht: 2, and corrupted times a ratio; movements of half a deviation."""
     facts = {"train_rows": 70, "test_rows": 10, "corrupted_shift": 1.0, "target_deviation": 2.0}
     rows = []
-    for method, of_folds in ratios.items():
-        for fold, ratio in enumerate(of_folds):
+    for method, fold_ratios in ratios.items():
+        for fold, ratio in enumerate(fold_ratios):
             metrics = {"rmse": (2.0, 2.0 * ratio)}
             rows.append(_corrupted(method, "yacht", fold, metrics, **{**facts, **changes}))
     return study_frame(rows, "corruption")

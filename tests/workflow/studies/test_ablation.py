@@ -42,16 +42,16 @@ def test_change_is_over_the_same_folds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("errors", "shown"),
+    ("errors", "change"),
     [
         ([2.0, 2.1, 2.3], "**+1.033 ± 0.033**"),
         ([2.0, 2.1, 2.2], "+1.000 ± 0.000"),
         ([1.0, 1.1, 2.9], "+0.567 ± 0.567"),
     ],
 )
-def test_changes_are_tested_over_three_folds(errors: list[float], shown: str) -> None:
+def test_changes_are_tested_over_three_folds(errors: list[float], change: str) -> None:
     study = ablation_study({"base": [1.0, 1.1, 1.2], "layers_4": errors})
-    assert column(study, "Change")[1] == shown
+    assert column(study, "Change")[1] == change
 
 
 def test_change_is_of_all_folds_or_none() -> None:

@@ -183,9 +183,9 @@ def test_figures_label_every_method(name: str) -> None:
     labels = {text.get_text() for axis in figure.axes for text in axis.get_yticklabels()}
     labels |= {text.get_text() for axis in figure.axes for text in axis.texts}
     labels |= {text.get_text() for legend in figure.legends for text in legend.get_texts()}
-    shown = " ".join(labels)
-    assert "NPT" in shown
-    assert "k-NN" in shown
+    text = " ".join(labels)
+    assert "NPT" in text
+    assert "k-NN" in text
 
 
 def test_diagram_joins_methods_that_do_not_differ() -> None:
@@ -212,5 +212,5 @@ def test_curves_are_those_of_the_files_beside_the_rows(
         path.write_text("update,train_loss,validation_loss\n10,1,0.5\n20,0.5,0.25\n")
     (axis,) = BENCHMARK.view.figure("curves", study, SCORING).axes
     assert axis.get_title() == "NPT\nYacht"
-    drawn = [list(line.get_ydata()) for line in axis.lines if len(line.get_ydata())]
-    assert sorted(drawn) == [[0.5, 0.25]] * 2 + [[1, 0.5]] * 2
+    lines = [list(line.get_ydata()) for line in axis.lines if len(line.get_ydata())]
+    assert sorted(lines) == [[0.5, 0.25]] * 2 + [[1, 0.5]] * 2

@@ -76,7 +76,7 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
     model, _, split = small_npt("regression")
     (batch,) = query_batches(model, split.test)
     index = int(batch.queries[0])
-    found = largest_influence(model, batch, index, rows=3, steps=12)
+    most = largest_influence(model, batch, index, rows=3, steps=12)
     lowest, highest = cell_range(batch.inputs)
     generator = torch.Generator().manual_seed(0)
     before = model.model.predict_target(batch.inputs, torch.tensor([[index]]))
@@ -90,14 +90,14 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
         changed = replace(batch.inputs, scale=scale)
         after = model.model.predict_target(changed, torch.tensor([[index]]))
         largest = max(largest, (after - before).abs().item())
-    assert found > largest
+    assert most > largest
 
 
 def study() -> pd.DataFrame:
     rows = [failed("npt", variant="lost")]
     bounds = {"base": (None, None), "contractive": (5e6, 50.0), "span": (None, None)}
-    for variant, of_norms in bounds.items():
-        certified = dict(zip(BOUNDS, of_norms, strict=True))
+    for variant, certificates in bounds.items():
+        certified = dict(zip(BOUNDS, certificates, strict=True))
         for fold in (0, 1):
             facts = {"largest_influence": 1.0 + fold, "corruption": 0.1, "test_rmse": 2.0}
             rows.append(row("npt", fold, variant=variant, **facts, **certified))

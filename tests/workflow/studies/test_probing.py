@@ -57,7 +57,7 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies=studies)
     (stem,) = planned.runs
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
-    job = Job.of(planned, stem)
+    job = Job.from_plan(planned, stem)
     with_refit = replace(job, method=replace(job.method, refit=refit, probe=Probe))
     probe = RunProbe.from_job(with_refit, Resources(1, "cpu"))
     return list(probe.fold(planned.probes_of(job.run), fold))
@@ -90,7 +90,7 @@ def test_weights_that_predict_other_values_are_refused(method: str) -> None:
     planned = plan(datasets=["yacht"], folds=[0], methods=["npt"], studies={"corruption": study})
     (stem,) = planned.runs
     finish(planned, stem)
-    job = Job.of(planned, stem)
+    job = Job.from_plan(planned, stem)
 
     def load(*_: Any) -> Saved:
         return Saved(method)

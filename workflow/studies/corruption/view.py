@@ -1,7 +1,5 @@
 """Effect on test performance when other rows are corrupted (paper Table 2)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -81,7 +79,7 @@ def published_change(model: ModelRows) -> float:
 
 def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     """How far predictions move, and the effect on RMSE or NLL, a row for each selection."""
-    selections = CorruptionOptions.of(study).selections
+    selections = CorruptionOptions.from_study(study).selections
     by_selection = [by_model(with_changes(study, selection)) for selection in selections]
     effects = []
     for same_models in zip(*by_selection, strict=True):

@@ -1,12 +1,9 @@
 """Which rows a prediction needs (paper section 4.4, Figure B.3)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import p_value
@@ -26,9 +23,6 @@ from workflow.studies.deletion import DeletionOptions
 from workflow.studies.error_columns import model_table, numbers, percents
 from workflow.studies.facts import facts_of
 from workflow.studies.view import Card, View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NOTE = (
     "Rows are proposed one at a time, and deleted if the prediction stays close to that with all "
@@ -78,7 +72,7 @@ def deletion_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         "With ≤ 10 % left": numbers(tidy["reduced"], 0),
         OWN_DUPLICATE: percents(tidy["partner_kept"]),
     }
-    notes = [NOTE, _constants(DeletionOptions.of(study))]
+    notes = [NOTE, _constants(DeletionOptions.from_study(study))]
     paper_dataset = published()["deletion"]["dataset"]
     if any(is_part_of(str(name), paper_dataset) for name in tidy["dataset"]):
         notes.append(PAPER)

@@ -3,14 +3,13 @@
 A tidy frame of shares has a row for each model, kind of change and share.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
@@ -30,9 +29,6 @@ from workflow.studies.context import ContextOptions
 from workflow.studies.error_columns import model_cells, probe_table
 from workflow.studies.errors import effect, effect_cell, effects_answer, error_label, errors, losses
 from workflow.studies.view import Card, View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 AT_PREDICTION = "at prediction"
@@ -105,7 +101,7 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
     A model or a share with a failed fold has none.
     """
     study = with_columns(without_failures(study), ["contexts", "train_rows"])
-    shares = {BASE: 1.0, **ContextOptions.of(study).trained_shares}
+    shares = {BASE: 1.0, **ContextOptions.from_study(study).trained_shares}
     study = study.assign(
         constant=errors(study, "constant_"),
         share=study["variant"].map(shares),
