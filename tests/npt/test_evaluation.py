@@ -1,7 +1,5 @@
 """What of a fold a learner sees, and how its predictions are scored."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

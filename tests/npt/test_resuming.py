@@ -1,7 +1,5 @@
 """Interrupted trainings resume bit-identically or start over; files of weights predict the same."""
 
-from __future__ import annotations
-
 import csv
 import math
 import os

@@ -1,7 +1,5 @@
 """Hyper-parameters: bad values are refused by the key of one of them, and random ones are valid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

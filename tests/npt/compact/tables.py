@@ -1,7 +1,5 @@
 """Tables, small settings, encoded rows and trained networks for the tests of compact NPT."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache

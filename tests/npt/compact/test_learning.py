@@ -1,7 +1,5 @@
 """What a row learns from: the labels of the visible others, and never its own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

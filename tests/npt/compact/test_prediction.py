@@ -1,7 +1,5 @@
 """What predictions of a trained network depend on, also under probes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Trainings: batches, losses, best weights; updates against hand computations."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

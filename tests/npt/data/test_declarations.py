@@ -1,7 +1,5 @@
 """Declared datasets: those of packages, and with NPT_DATA_MIRROR those of the mirror."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Public tables: their declarations, and that no two share their rows."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

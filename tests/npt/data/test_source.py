@@ -1,7 +1,5 @@
 """Files of datasets: where they come from, how they are unpacked and checked."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

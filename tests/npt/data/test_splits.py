@@ -1,7 +1,5 @@
 """Folds by groups and times, of rare classes and missing targets, and those of the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

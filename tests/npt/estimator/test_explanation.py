@@ -1,7 +1,5 @@
 """Explanations by fitted rows, and what the solved NPT alone has."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

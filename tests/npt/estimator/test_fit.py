@@ -1,7 +1,5 @@
 """What `fit` does with its arguments, and the exact NPT as an architecture."""
 
-from __future__ import annotations
-
 import multiprocessing
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract of scikit-learn."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Attention kernels of NPT against their equations: dot products, distances and spans."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bounds of Lipschitz constants against Jacobians."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

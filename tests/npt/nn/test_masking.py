@@ -1,7 +1,5 @@
 """Which cells are hidden and scored, and what the duplicates of the lookup task show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

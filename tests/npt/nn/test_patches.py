@@ -1,7 +1,5 @@
 """Images: patches are tokens, masks and losses act on single intensities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from pathlib import Path

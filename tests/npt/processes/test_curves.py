@@ -1,7 +1,5 @@
 """Curves of Gaussian processes and their exact posterior, beside scikit-learn's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neural processes by their definitions (Kim et al. 2019), and NPT as a process."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Training of processes: what it learns, and that it resumes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

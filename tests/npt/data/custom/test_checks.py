@@ -1,7 +1,5 @@
 """Declarations and tables that are refused, each with a line that names the key or the column."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

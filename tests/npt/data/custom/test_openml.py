@@ -1,7 +1,5 @@
 """Datasets of OpenML, from a server that is replaced."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Encoders of images, and NPT on images that one makes a token of."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from pathlib import Path
