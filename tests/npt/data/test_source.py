@@ -30,12 +30,12 @@ PACKED = gzip.compress(CONTENT, mtime=0)
 def tarred(*members: str) -> bytes:
     """A .tar.gz of files with the same content."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name in members:
             info = tarfile.TarInfo(name)
             info.size = len(CONTENT)
             archive.addfile(info, io.BytesIO(CONTENT))
-    return gzip.compress(packed.getvalue(), mtime=0)
+    return packed.getvalue()
 
 
 ARCHIVE = tarred("../../evil.csv", "toy/file.csv")

@@ -93,8 +93,6 @@ def test_a_table_is_mapped_and_small(tmp_path: Path) -> None:
     store.save(path, store.Prepared(table, {}, {}))
     assert path.stat().st_size < ROWS * (2 + 1 + 4 + 8) + 30_000
     loaded = store.load(path).table
-    for cells in loaded.cells:
-        assert not cells.flags.owndata
-        assert not cells.flags.writeable
+    assert not any(cells.flags.owndata or cells.flags.writeable for cells in loaded.cells)
     assert np.array_equal(loaded.values, values, equal_nan=True)
     assert pd.read_feather(path)["a"].tolist() == [LEVELS[code] for code in codes]

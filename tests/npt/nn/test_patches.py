@@ -126,8 +126,8 @@ def test_it_learns_which_half_is_bright_and_can_be_probed() -> None:
     learner.fit(table.blind(split.test), split, 0)
     predicted = learner.predict(split.test).values
     assert (predicted.argmax(1) == table.truth[split.test]).mean() > 0.9
-    probe = NPTProbe(learner.trained)
-    corrupted = probe.predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0)
+    shuffled = Perturbation("shuffle", 1.0)
+    corrupted = NPTProbe(learner.trained).predict_perturbed(split.test[:5], shuffled, 0)
     assert corrupted.shape == (5, 2)
     assert np.isfinite(corrupted).all()
 
