@@ -73,7 +73,6 @@ class NPTTraining(Training[NPT, Lookahead]):
         self._partition: list[Tensor] = []
         self._masks = torch.Generator(data.device)
         self._steps: dict[int, Recorded] = {}
-        self._validation: Validation | None = None
         self._score: Recorded | None = None
 
     def run(self, **options: Any) -> Self:
@@ -178,7 +177,6 @@ class NPTTraining(Training[NPT, Lookahead]):
         """
         if self._score is not None:
             return tuple(self._score().tolist())
-        self.model.eval()
         validation = self._validation_batches(number)
         if not validation.batches:
             return math.inf, math.nan
@@ -201,7 +199,6 @@ class NPTTraining(Training[NPT, Lookahead]):
         all_rows = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
         return Validation(batches, data.take(all_rows))
 
-    @torch.no_grad()
     def _scores(self, validation: Validation) -> Tensor:
         """Mean label loss and metric (2,)."""
         model = self.model.eval()
