@@ -135,8 +135,3 @@ def randomised(model: CompactNPT, seed: int = 0) -> CompactNPT:
 def weights_of(model: CompactNPT) -> list[Tensor]:
     """Copies of all weights."""
     return [parameter.detach().clone() for parameter in model.parameters()]
-
-
-def same_bits(one: list[Tensor], other: list[Tensor]) -> bool:
-    """Whether all tensors are equal."""
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))

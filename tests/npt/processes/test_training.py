@@ -133,10 +133,8 @@ def test_tables_of_the_dataset_are_trained_on() -> None:
         for x, y in zip(tasks.x, tasks.y, strict=True):
             assert len(x.unique(dim=0)) == len(x)
             seen.update(zip(x[:, 0].tolist(), y.tolist(), strict=True))
-    trained = data.number < 4
-    x = data.x[trained, 0].tolist()
-    y = data.y[trained].tolist()
-    assert seen == set(zip(x, y, strict=True))
+    points = torch.stack([data.x[:, 0], data.y], 1)[data.number < 4]
+    assert seen == set(map(tuple, points.tolist()))
 
 
 def test_curves_are_for_tables_of_one_input() -> None:
