@@ -285,9 +285,7 @@ def blind_table(task: Task = "binary") -> tuple[Table, Split]:
 
 @KINDS
 @pytest.mark.parametrize("task", TASKS)
-def test_saved_weights_predict_the_same(
-    learner: Any, settings: Any, task: Task, tmp_path: Path
-) -> None:
+def test_weights_predict_the_same(learner: Any, settings: Any, task: Task, tmp_path: Path) -> None:
     table, split = blind_table(task)
     fitted = learner(settings, Resources())
     fit = fitted.fit(table, split, 1)

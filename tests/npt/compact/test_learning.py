@@ -94,9 +94,7 @@ BATCH = 12
 @pytest.mark.parametrize("changes", [{}, {"similarity": "dot"}, {"number_embedding": "periodic"}])
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 @torch.no_grad()
-def test_own_label_never_matters_and_others_do(
-    layers: int, changes: dict[str, Any], task: Task
-) -> None:
+def test_only_labels_of_others_matter(layers: int, changes: dict[str, Any], task: Task) -> None:
     settings = PLAIN.changed(layers=layers, **changes)
     start = started(settings, mixed_table(task))
     model = randomised(start.model)

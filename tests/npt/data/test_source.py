@@ -165,9 +165,7 @@ def test_concurrent_jobs_download_a_file_once(name: str, address: str, tmp_path:
     assert Server.served == [f"/{name}"] * 3
 
 
-def test_a_member_of_an_archive(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_members_of_archives(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha256 = hashlib.sha256(ARCHIVE).hexdigest()
     archive = Archive("toy.tar.gz", sha256, (f"{address}/toy.tar.gz",))
     toy = declared(File("file.csv", SHA, archive=archive, member="toy/file.csv"))

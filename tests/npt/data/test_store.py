@@ -42,9 +42,7 @@ def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepar
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])
-def test_the_umask_is_honoured(
-    mask: int, mode: int, tmp_path: Path, prepared: store.Prepared
-) -> None:
+def test_umask_is_honoured(mask: int, mode: int, tmp_path: Path, prepared: store.Prepared) -> None:
     before = os.umask(mask)
     try:
         store.save(tmp_path / "patients.arrow", prepared)

@@ -29,9 +29,7 @@ def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
     [classifier(**FEW), regressor(**FEW), NPTClassifier(**SOLVED), NPTRegressor(**SOLVED)],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_accepts(
-    estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
-) -> None:
+def test_sklearn_accepts(estimator: BaseEstimator, check: Callable[[BaseEstimator], None]) -> None:
     check(estimator)
 
 

@@ -191,9 +191,7 @@ WITHOUT_SCALES = replace(images(5), image=Image(2, 8, 12))
         (make_table("binary"), {"output": "gaussian"}, "output: gaussian .* binary"),
     ],
 )
-def test_tables_that_do_not_fit_are_refused(
-    table: Table, changes: dict[str, Any], error: str
-) -> None:
+def test_unfit_tables_are_refused(table: Table, changes: dict[str, Any], error: str) -> None:
     settings = SETTINGS.changed(**changes)
     with pytest.raises(UserError, match=error):
         NPT(ColumnLayout.from_table(table, settings), settings)

@@ -64,9 +64,7 @@ def test_attention_reproduces_the_context() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_processes_predict_held_out_targets(
-    method: Method, prepared: Prepared, tmp_path: Path
-) -> None:
+def test_held_out_targets_are_predicted(method: Method, prepared: Prepared, tmp_path: Path) -> None:
     settings = method.settings(**method.test_settings)
     learner: Any = method.build(settings, Resources())
     split = prepared.splits[0]

@@ -144,14 +144,10 @@ def test_all_weights_have_finite_gradients(encoder: nn.Module) -> None:
 
 
 RESNET = NPTSettings(
-    encoder="resnet18",
+    **ENCODED,
     width=8,
     layers=2,
     heads=2,
-    between_attributes=False,
-    feature_mask=0,
-    tradeoff_start=0,
-    target_mask=1,
     transductive=False,
     own_rows=True,
     batch_rows=40,
@@ -190,9 +186,7 @@ def test_an_image_is_one_token(changes: dict[str, Any]) -> None:
     assert len(model.blocks) == (0 if changes == {"between_datapoints": False} else 1)
 
 
-def test_statistics_of_normalisation_are_saved_with_the_weights(
-    trained: TrainedNPT, tmp_path: Path
-) -> None:
+def test_statistics_of_normalisation_are_saved(trained: TrainedNPT, tmp_path: Path) -> None:
     path = tmp_path / "weights.pt"
     trained.save(path)
     loaded = NPTLearner.load(RESNET, Resources(), path, images(), SPLIT, 0)
