@@ -55,9 +55,7 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
         self, trained: TrainedCompactNPT, training: Training[Any, Any], split: Split
     ) -> tuple[TrainedCompactNPT, float]:
         """The network with copying, where that lowers the validation loss."""
-        from npt.compact.selection import with_copying
-
-        return with_copying(trained, split.validation)
+        return trained.with_copying(split.validation)
 
     def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
         """The updates of each member's weights."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 from npt.compact.settings import CompactSettings
@@ -11,16 +12,12 @@ from npt.nn.search_space import draw_valid
 DECADES = (-0.4, 0.3)  # of the learning rate around that of the base
 
 
-def draw(base: CompactSettings, seed: str) -> dict[str, Any]:
-    """Random changes of `base`, determined by the seed.
-
-    Learning rate, number of updates and sizes vary. How strong the regularisation is varies within
-    a training: see the kinds of members. No trial costs more than twice the base.
-    """
-    return draw_valid(base, seed, _candidate)
-
-
 def _candidate(base: CompactSettings, source: random.Random) -> dict[str, Any]:
+    """Learning rate, number of updates and sizes vary.
+
+    How strong the regularisation is varies within a training: see the kinds of members. No trial
+    costs more than twice the base.
+    """
     factor = 10 ** source.uniform(*DECADES)
     return {
         "learning_rate": float(f"{base.learning_rate * factor:.3g}"),
@@ -29,3 +26,6 @@ def _candidate(base: CompactSettings, source: random.Random) -> dict[str, Any]:
         "bins": int(base.bins * source.choice((0.25, 1.0))),
         "layers": int(base.layers * source.choice((0.5, 1.0, 1.0))),
     }
+
+
+draw = partial(draw_valid, _candidate)

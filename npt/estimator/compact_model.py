@@ -15,7 +15,6 @@ import torch
 
 from npt.compact.columns import Encoder
 from npt.compact.data import TrainingRows
-from npt.compact.selection import with_copying
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT, context_among
 from npt.compact.training import CompactTraining, build_model, predict
@@ -51,7 +50,7 @@ class CompactModel(Model):
         """
         trained, training = _train(job, settings, job.split, None)
         require_converged(training.losses.tolist())
-        trained, validation_loss = with_copying(trained, job.split.validation)
+        trained, validation_loss = trained.with_copying(job.split.validation)
         everything = np.arange(job.table.rows)
         if job.refit:
             split = Split(job.split.fold, everything, NO_ROWS, NO_ROWS)

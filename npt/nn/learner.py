@@ -43,7 +43,7 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
 
         chosen = super().chosen(training)
         if self.settings.precision == "auto":
-            is_short = uses_bfloat16(self.settings, self.device)
+            is_short = uses_bfloat16(self.settings, self.trained.device)
             chosen["precision"] = "bfloat16" if is_short else "float32"
         return chosen
 

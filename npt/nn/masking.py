@@ -41,11 +41,11 @@ def mask(
 ) -> Masked:
     """Hide targets, then features, by the rules of the mode; `batch` keeps the ground truth."""
     hidden, selected_targets, scored = _mask_targets(batch, mode, settings, generator)
+    in_target = batch.cells_of_target()
     features = torch.zeros_like(batch.missing)
     if mode == "train" and settings.feature_mask > 0:
         selected = _bernoulli(batch.missing.shape, settings.feature_mask, generator)
-        features = selected & ~batch.missing & ~batch.cells_of_target()
-    in_target = batch.cells_of_target()
+        features = selected & ~batch.missing & ~in_target
     inputs = batch.visible().hide((hidden[:, None] & in_target)[None])
     if mode == "train" and (settings.feature_mask > 0 or settings.target_mask < 1):
         selected = features | (selected_targets[:, None] & in_target)

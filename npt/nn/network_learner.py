@@ -127,11 +127,6 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         assert self._trained is not None, "fit comes first"
         return self._trained
 
-    @property
-    def device(self) -> torch.device:
-        """Device of the training."""
-        return self.trained.device
-
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict rows of the table given to `fit`."""
         return self.trained.predict(rows)

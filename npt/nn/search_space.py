@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -18,9 +19,9 @@ Settings = TypeVar("Settings", bound=Any)
 
 
 def draw_valid(
-    base: Settings, seed: str, candidate: Callable[[Settings, random.Random], dict[str, Any]]
+    candidate: Callable[[Settings, random.Random], dict[str, Any]], base: Settings, seed: str
 ) -> dict[str, Any]:
-    """The first valid candidate, determined by the seed, as changes of `base`.
+    """The first valid of random candidates, determined by the seed, as changes of `base`.
 
     Raises:
         UserError: no valid configuration was found.
@@ -36,19 +37,12 @@ def draw_valid(
     raise UserError(f"budget: no valid configuration was found around {base}")
 
 
-def draw(base: NPTSettings, seed: str) -> dict[str, Any]:
-    """Random changes of `base`, determined by the seed.
-
-    Architecture, masks and optimisation vary. Batches, number of updates and evaluation stay, so
-    that no trial costs more than twice the base. Features that are not masked stay so.
-
-    Raises:
-        UserError: no valid configuration was found.
-    """
-    return draw_valid(base, seed, _candidate)
-
-
 def _candidate(base: NPTSettings, source: random.Random) -> dict[str, Any]:
+    """Architecture, masks and optimisation vary.
+
+    Batches, number of updates and evaluation stay, so that no trial costs more than twice the base.
+    Features that are not masked stay so.
+    """
     choose = source.choice
     changes: dict[str, Any] = {
         "width": choose([base.width // 2, base.width, base.width]),
@@ -65,3 +59,6 @@ def _candidate(base: NPTSettings, source: random.Random) -> dict[str, Any]:
     if base.schedule == "flat_then_cosine":
         changes["schedule_share"] = choose([0.3, 0.5, 0.7])
     return changes
+
+
+draw = partial(draw_valid, _candidate)

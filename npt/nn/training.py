@@ -202,7 +202,6 @@ class NPTTraining(Training[NPT, Lookahead]):
         every_row = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
         return Validation(batches, data.take(every_row))
 
-    @torch.no_grad()
     def _scores(self, validation: Validation) -> Tensor:
         """Mean label loss and metric (2,)."""
         model = self.model.eval()

@@ -1,7 +1,5 @@
 """The same functions on a GPU; skipped where there is none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What of a fold a learner sees, and how its predictions are scored."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 
 from baselines import methods
+from npt.compact.data import known_rows
 from npt.errors import Infeasible
 from npt.evaluation import evaluate
 from npt.interface import Fit, Prediction, Resources, Trial
@@ -148,10 +147,6 @@ def test_the_peak_memory_is_that_of_the_fold() -> None:
 TASKS: tuple[Task, ...] = ("regression", "multiclass")
 
 
-def labelled(table: Table, rows: np.ndarray) -> np.ndarray:
-    return rows[~np.isnan(table.truth[rows])]
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_few_labels_are_nested_and_validation_labels_are_as_scarce(task: Task) -> None:
     table = make_table(task, 200)
@@ -160,11 +155,11 @@ def test_few_labels_are_nested_and_validation_labels_are_as_scarce(task: Task) -
     for labels in (5, 20, 60):
         shown, its_split = TrainRows(labels=labels).of_fold(table, split)
         assert its_split is split
-        rows = labelled(shown, split.train)
+        rows = known_rows(shown, split.train)
         assert len(rows) == labels
         assert smaller < set(rows.tolist())
         smaller = set(rows.tolist())
-        validated = len(labelled(shown, split.validation))
+        validated = len(known_rows(shown, split.validation))
         assert validated == max(1, round(len(split.validation) * labels / len(split.train)))
 
 
@@ -172,7 +167,7 @@ def test_few_labels_have_the_classes_in_proportion() -> None:
     table = make_table("multiclass", 400)
     split = first_split(table)
     shown, _ = TrainRows(labels=30).of_fold(table, split)
-    rows = labelled(shown, split.train)
+    rows = known_rows(shown, split.train)
     shares = np.bincount(table.truth[split.train].astype(int)) / len(split.train)
     counts = np.bincount(table.truth[rows].astype(int), minlength=len(shares))
     assert np.abs(counts - 30 * shares).max() <= 1
@@ -184,7 +179,7 @@ def test_other_rows_are_present_permuted_or_absent() -> None:
     present, _ = TrainRows(labels=10).of_fold(table, split)
     permuted, _ = TrainRows(labels=10, unlabelled="permuted").of_fold(table, split)
     absent, its_split = TrainRows(labels=10, unlabelled="absent").of_fold(table, split)
-    rows = labelled(present, split.train)
+    rows = known_rows(present, split.train)
     others = np.setdiff1d(split.train, rows)
     features = table.features
     assert np.array_equal(present.values[:, features], table.values[:, features], equal_nan=True)

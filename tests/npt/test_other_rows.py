@@ -1,7 +1,5 @@
 """The questions about other rows, asked of models whose answer is known."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Perturbations: what moves, what stays, and that many copies at once equal one at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

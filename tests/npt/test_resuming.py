@@ -1,7 +1,5 @@
 """Interrupted trainings resume bit-identically or start over; files of weights predict the same."""
 
-from __future__ import annotations
-
 import csv
 import math
 import os
@@ -287,9 +285,7 @@ def blind_table(task: Task = "binary") -> tuple[Table, Split]:
 
 @KINDS
 @pytest.mark.parametrize("task", TASKS)
-def test_saved_weights_predict_the_same(
-    learner: Any, settings: Any, task: Task, tmp_path: Path
-) -> None:
+def test_weights_predict_the_same(learner: Any, settings: Any, task: Task, tmp_path: Path) -> None:
     table, split = blind_table(task)
     fitted = learner(settings, Resources())
     fit = fitted.fit(table, split, 1)

@@ -1,7 +1,5 @@
 """Hyper-parameters: bad values are refused by the key of one of them, and random ones are valid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -69,9 +67,7 @@ CASES += [(CompactSettings, {key: value}, key) for key, value in BAD_COMPACT]
 
 
 @pytest.mark.parametrize(("kind", "changes", "key"), CASES)
-def test_bad_values_are_one_line_that_names_a_key(
-    kind: type[Any], changes: dict[str, Any], key: str
-) -> None:
+def test_bad_values_name_their_key(kind: type[Any], changes: dict[str, Any], key: str) -> None:
     with pytest.raises(UserError, match=rf"^method\b.*\b{key}\b") as refused:
         validated(kind, changes, "method")
     assert "\n" not in str(refused.value)
@@ -87,9 +83,7 @@ def test_batches_are_bounded_shares_of_the_train_rows() -> None:
 @pytest.mark.parametrize(
     ("draw", "base", "different"), [(draw, NPT, 55), (draw_compact, COMPACT, 30)]
 )
-def test_draws_are_valid_changes_that_differ_and_come_again(
-    draw: Any, base: Any, different: int
-) -> None:
+def test_draws_are_valid_differ_and_come_again(draw: Any, base: Any, different: int) -> None:
     draws = [draw(base, f"yacht {number}") for number in range(60)]
     assert draws == [draw(base, f"yacht {number}") for number in range(60)]
     assert len(set(map(repr, draws))) > different

@@ -1,7 +1,5 @@
 """Errors of pydantic models as one line."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables, small settings, encoded rows and trained networks for the tests of compact NPT."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -137,8 +135,3 @@ def randomised(model: CompactNPT, seed: int = 0) -> CompactNPT:
 def weights_of(model: CompactNPT) -> list[Tensor]:
     """Copies of all weights."""
     return [parameter.detach().clone() for parameter in model.parameters()]
-
-
-def same_bits(one: list[Tensor], other: list[Tensor]) -> bool:
-    """Whether all tensors are equal."""
-    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))

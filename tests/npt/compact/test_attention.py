@@ -1,7 +1,5 @@
 """Attention against loops over its definition, and the independence of the members."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Copying of residuals: against a loop, of repeated rows, and what it must not do."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cells to tensors and tokens, against a slow reference for every cell."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import pairwise, product

@@ -1,7 +1,5 @@
 """The lookup task of compact NPT: a row reads its target off its duplicate."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What predictions of a trained network depend on, also under probes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -151,9 +149,7 @@ def test_groups_hold_every_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 @pytest.mark.parametrize("columns", ["all", "features", "target"])
 @pytest.mark.parametrize("share", [0.3, 1.0])
-def test_permuted_cells_are_those_of_a_permuted_table(
-    task: Task, columns: ColumnChoice, share: float
-) -> None:
+def test_cells_come_from_a_permuted_table(task: Task, columns: ColumnChoice, share: float) -> None:
     trained, _, split = small_compact(task)
     rows = split.test[:ROWS]
     perturbation = Perturbation("shuffle", share, columns)

@@ -1,7 +1,5 @@
 """Frames to a table, and a table to numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

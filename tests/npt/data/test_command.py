@@ -1,7 +1,5 @@
 """`python -m npt.data`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

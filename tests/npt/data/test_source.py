@@ -1,7 +1,5 @@
 """Files of datasets: where they come from, how they are unpacked and checked."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -32,12 +30,12 @@ PACKED = gzip.compress(CONTENT, mtime=0)
 def tarred(*members: str) -> bytes:
     """A .tar.gz of files with the same content."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name in members:
             info = tarfile.TarInfo(name)
             info.size = len(CONTENT)
             archive.addfile(info, io.BytesIO(CONTENT))
-    return gzip.compress(packed.getvalue(), mtime=0)
+    return packed.getvalue()
 
 
 ARCHIVE = tarred("../../evil.csv", "toy/file.csv")
@@ -167,9 +165,7 @@ def test_concurrent_jobs_download_a_file_once(name: str, address: str, tmp_path:
     assert Server.served == [f"/{name}"] * 3
 
 
-def test_a_member_of_an_archive(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_members_of_archives(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha256 = hashlib.sha256(ARCHIVE).hexdigest()
     archive = Archive("toy.tar.gz", sha256, (f"{address}/toy.tar.gz",))
     toy = declared(File("file.csv", SHA, archive=archive, member="toy/file.csv"))

@@ -1,7 +1,5 @@
 """Prepared datasets on disk."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path
@@ -44,9 +42,7 @@ def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepar
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])
-def test_the_umask_is_honoured(
-    mask: int, mode: int, tmp_path: Path, prepared: store.Prepared
-) -> None:
+def test_umask_is_honoured(mask: int, mode: int, tmp_path: Path, prepared: store.Prepared) -> None:
     before = os.umask(mask)
     try:
         store.save(tmp_path / "patients.arrow", prepared)
@@ -95,8 +91,6 @@ def test_a_table_is_mapped_and_small(tmp_path: Path) -> None:
     store.save(path, store.Prepared(table, {}, {}))
     assert path.stat().st_size < ROWS * (2 + 1 + 4 + 8) + 30_000
     loaded = store.load(path).table
-    for cells in loaded.cells:
-        assert not cells.flags.owndata
-        assert not cells.flags.writeable
+    assert not any(cells.flags.owndata or cells.flags.writeable for cells in loaded.cells)
     assert np.array_equal(loaded.values, values, equal_nan=True)
     assert pd.read_feather(path)["a"].tolist() == [LEVELS[code] for code in codes]

@@ -1,7 +1,5 @@
 """Estimators that are fitted within a second, and tables for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

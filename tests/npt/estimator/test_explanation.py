@@ -1,7 +1,5 @@
 """Explanations by fitted rows, and what the solved NPT alone has."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +27,7 @@ def fitted() -> NPTRegressor:
 
 def test_attention_is_a_mean_over_blocks_heads_and_members(fitted: NPTRegressor) -> None:
     frame, _ = table("regression", 40)
-    explanation = fitted.explain(frame[:6], rows=3)
+    explanation = fitted.explain(frame[:6])
     assert explanation.attention.shape == (6, 40)
     assert np.allclose(explanation.attention.sum(1), 1)
     trained = fitted.model_.trained

@@ -1,7 +1,5 @@
 """What `fit` does with its arguments, and the exact NPT as an architecture."""
 
-from __future__ import annotations
-
 import multiprocessing
 from typing import Any
 
@@ -246,9 +244,7 @@ def test_forked_process_predicts_after_threads() -> None:
         ("regression", LARGE_ROWS + 1, {"members": 4, "updates": 900}),
     ],
 )
-def test_defaults_are_those_of_the_task_and_the_rows(
-    task: Task, rows: int, expected: dict[str, Any]
-) -> None:
+def test_defaults_depend_on_task_and_rows(task: Task, rows: int, expected: dict[str, Any]) -> None:
     defaults = settings_of("compact", {}, None, task, rows)
     assert defaults == CompactSettings(evaluate_every=50, **expected)
 

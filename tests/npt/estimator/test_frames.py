@@ -1,7 +1,5 @@
 """From X to a table."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

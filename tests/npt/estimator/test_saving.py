@@ -1,7 +1,5 @@
 """Saved, pickled and copied estimators."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -69,9 +67,7 @@ def test_without_batches_the_whole_table_comes_at_once() -> None:
         (True, "test", [2]),
     ],
 )
-def test_inductive_batches_have_rows_of_some_parts(
-    own_rows: bool, mode: Part, parts: list[int]
-) -> None:
+def test_inductive_batches_lack_some_parts(own_rows: bool, mode: Part, parts: list[int]) -> None:
     table = data()
     changes = {"transductive": False, "own_rows": own_rows, "evaluation_rows": 7}
     batches = batches_of(table, mode, **changes)

@@ -1,7 +1,5 @@
 """Attention kernels of NPT against their equations: dot products, distances and spans."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -284,9 +282,7 @@ def test_masks_keep_the_rate_and_depend_on_key_site_and_part() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "resolution"), [(torch.float32, 0), (torch.bfloat16, 0.002)])
-def test_dropout_is_unbiased_and_absent_in_evaluation(
-    dtype: torch.dtype, resolution: float
-) -> None:
+def test_dropout_is_unbiased_and_absent_at_test(dtype: torch.dtype, resolution: float) -> None:
     drop = Dropout(0.1)
     x = torch.ones(1000, 300, dtype=dtype)
     dropped = drop(x)

@@ -1,7 +1,5 @@
 """That it learns, and that what it learns is NPT: a lookup that no row-wise model can do."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

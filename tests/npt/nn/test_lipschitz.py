@@ -1,7 +1,5 @@
 """Bounds of Lipschitz constants against Jacobians."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -129,9 +127,7 @@ def test_influence_is_within_its_bound(kernel: str, layer_norm: str, norm: Norm)
     "changes", [{"kernel": "dot"}, {"kernel": "l2"}, {"layer_norm": "standard"}]
 )
 @pytest.mark.parametrize("others", [{}, {"between_datapoints": False}, {"attends_to": "self"}])
-def test_other_kernels_and_layer_norm_have_no_bound(
-    changes: dict[str, str], others: dict[str, Any]
-) -> None:
+def test_other_settings_have_no_bound(changes: dict[str, str], others: dict[str, Any]) -> None:
     """Even so, a row that attends to no other has no influence on one."""
     model = network(**{"kernel": "l2_tied", "layer_norm": "none", **changes, **others})
     for norm in ORDERS:

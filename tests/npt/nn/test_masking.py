@@ -1,7 +1,5 @@
 """Which cells are hidden and scored, and what the duplicates of the lookup task show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -218,7 +216,7 @@ def test_released_variants_mark_changed_cells(variant: str) -> None:
 @pytest.mark.parametrize(
     ("task", "variant"), [("binary", "add_one"), ("regression", "random_features")]
 )
-def test_tables_that_do_not_fit_are_refused(task: Task, variant: str) -> None:
+def test_unfit_tables_are_refused(task: Task, variant: str) -> None:
     table = make_table(task)
     split = first_split(table)
     settings = LOOKUP.changed(lookup=variant, batch_rows=None, updates=1)

@@ -1,7 +1,5 @@
 """Memory of the machine and of a container."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

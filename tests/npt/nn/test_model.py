@@ -1,7 +1,5 @@
 """The network: numbers of weights and operations, query rows, dropout, hidden cells."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Images: patches are tokens, masks and losses act on single intensities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -128,8 +126,8 @@ def test_it_learns_which_half_is_bright_and_can_be_probed() -> None:
     learner.fit(table.blind(split.test), split, 0)
     predicted = learner.predict(split.test).values
     assert (predicted.argmax(1) == table.truth[split.test]).mean() > 0.9
-    probe = NPTProbe(learner.trained)
-    corrupted = probe.predict_perturbed(split.test[:5], Perturbation("shuffle", 1.0), 0)
+    shuffled = Perturbation("shuffle", 1.0)
+    corrupted = NPTProbe(learner.trained).predict_perturbed(split.test[:5], shuffled, 0)
     assert corrupted.shape == (5, 2)
     assert np.isfinite(corrupted).all()
 
@@ -193,9 +191,7 @@ WITHOUT_SCALES = replace(images(5), image=Image(2, 8, 12))
         (make_table("binary"), {"output": "gaussian"}, "output: gaussian .* binary"),
     ],
 )
-def test_tables_that_do_not_fit_are_refused(
-    table: Table, changes: dict[str, Any], error: str
-) -> None:
+def test_unfit_tables_are_refused(table: Table, changes: dict[str, Any], error: str) -> None:
     settings = SETTINGS.changed(**changes)
     with pytest.raises(UserError, match=error):
         NPT(ColumnLayout.from_table(table, settings), settings)

@@ -1,7 +1,5 @@
 """The plain implementation is an oracle: same weights, same outputs, losses and updates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

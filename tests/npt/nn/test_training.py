@@ -1,7 +1,5 @@
 """What happens around an update: seeds, interruption, precision, progress."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Losses, optimisers and schedules against their equations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,33 +1,16 @@
 """Curves of Gaussian processes and their exact posterior, beside scikit-learn's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    ExpSineSquared,
-    Matern,
-    WhiteKernel,
-)
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 from npt.data.datasets.gp_curves import DATASET, read
 from npt.data.preparation import prepare_declared
-from npt.processes.curves import (
-    AMPLITUDES,
-    KERNELS,
-    NOISE,
-    Hyperparameters,
-    covariance,
-    draw_curves,
-    drawn_inputs,
-    posterior,
-)
+from npt.processes import curves
+from npt.processes.curves import AMPLITUDES, KERNELS, NOISE, Hyperparameters
 from npt.processes.settings import Kernel
 from npt.processes.tasks import drawn_sizes
 
@@ -36,30 +19,30 @@ CONTENT = "e5418e7318539bfa"  # of the dataset on every machine
 
 def drawn(seed: int = 0) -> tuple[Hyperparameters, torch.Tensor, torch.Generator]:
     generator = torch.Generator().manual_seed(seed)
-    return Hyperparameters.drawn(4, generator), drawn_inputs(4, 30, generator), generator
+    return Hyperparameters.drawn(4, generator), curves.drawn_inputs(4, 30, generator), generator
 
 
 def theirs(kernel: Kernel, length_scale: float, amplitude: float, period: float) -> object:
     shapes = {
-        "rbf": RBF(length_scale),
-        "matern": Matern(length_scale, nu=2.5),
-        "periodic": ExpSineSquared(length_scale, period),
+        "rbf": kernels.RBF(length_scale),
+        "matern": kernels.Matern(length_scale, nu=2.5),
+        "periodic": kernels.ExpSineSquared(length_scale, period),
     }
-    return ConstantKernel(amplitude**2) * shapes[kernel]
+    return kernels.ConstantKernel(amplitude**2) * shapes[kernel]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_covariance_and_posterior_are_those_of_the_kernel(kernel: Kernel) -> None:
     hyperparameters, x, generator = drawn()
-    y = draw_curves(kernel, hyperparameters, x, generator)
-    ours = covariance(kernel, hyperparameters, x, x)
-    predicted = posterior(kernel, hyperparameters, x[:, :9], y[:, :9], x)
+    y = curves.draw_curves(kernel, hyperparameters, x, generator)
+    ours = curves.covariance(kernel, hyperparameters, x, x)
+    predicted = curves.posterior(kernel, hyperparameters, x[:, :9], y[:, :9], x)
     for curve in range(4):
         facts = {name: values[curve] for name, values in hyperparameters.numbers().items()}
         shape = theirs(kernel, **facts)
         inputs = x[curve, :, None].numpy()
         assert np.allclose(ours[curve], shape(inputs))  # type: ignore[operator]
-        model = GaussianProcessRegressor(shape + WhiteKernel(NOISE**2), optimizer=None)  # type: ignore[operator]
+        model = GaussianProcessRegressor(shape + kernels.WhiteKernel(NOISE**2), optimizer=None)  # type: ignore[operator]
         model.fit(inputs[:9], y[curve, :9].numpy())
         mean, deviation = model.predict(inputs, return_std=True)
         assert np.allclose(predicted.mean[0, curve], mean, atol=1e-6)
@@ -71,8 +54,8 @@ def test_curves_have_the_covariance_of_their_kernel() -> None:
     same = torch.ones(4000, 1, 1).double()
     equal = Hyperparameters(0.4 * same, 0.8 * same, 0.3 * same)
     x = torch.tensor([0.0, 0.2, 1.5]).double().expand(4000, -1)
-    y = draw_curves("rbf", equal, x, generator)
-    expected = covariance("rbf", equal, x, x)[0] + NOISE**2 * torch.eye(3)
+    y = curves.draw_curves("rbf", equal, x, generator)
+    expected = curves.covariance("rbf", equal, x, x)[0] + NOISE**2 * torch.eye(3)
     assert torch.allclose(torch.cov(y.T), expected, atol=0.05)
 
 

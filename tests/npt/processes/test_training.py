@@ -1,7 +1,5 @@
 """Training of processes: what it learns, and that it resumes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +64,7 @@ def test_attention_reproduces_the_context() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_processes_predict_held_out_targets(
-    method: Method, prepared: Prepared, tmp_path: Path
-) -> None:
+def test_held_out_targets_are_predicted(method: Method, prepared: Prepared, tmp_path: Path) -> None:
     settings = method.settings(**method.test_settings)
     learner: Any = method.build(settings, Resources())
     split = prepared.splits[0]
@@ -135,10 +131,8 @@ def test_tables_of_the_dataset_are_trained_on() -> None:
         for x, y in zip(tasks.x, tasks.y, strict=True):
             assert len(x.unique(dim=0)) == len(x)
             seen.update(zip(x[:, 0].tolist(), y.tolist(), strict=True))
-    trained = data.number < 4
-    x = data.x[trained, 0].tolist()
-    y = data.y[trained].tolist()
-    assert seen == set(zip(x, y, strict=True))
+    points = torch.stack([data.x[:, 0], data.y], 1)[data.number < 4]
+    assert seen == set(map(tuple, points.tolist()))
 
 
 def test_curves_are_for_tables_of_one_input() -> None:

@@ -1,7 +1,5 @@
 """Solved attention: what a prediction depends on, its exact sums, and tables that break others."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Small tables in files, as custom datasets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

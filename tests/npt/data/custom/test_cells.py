@@ -1,7 +1,5 @@
 """Cells: missing words, numbers, dates, categories, and columns that would be misread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

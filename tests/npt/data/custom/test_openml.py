@@ -1,7 +1,5 @@
 """Datasets of OpenML, from a server that is replaced."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path
@@ -34,9 +32,7 @@ def houses(**changes: Any) -> CustomDataset:
     return declare("", **{"openml": 7, **changes})
 
 
-def test_a_dataset_keeps_its_declared_types(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_declared_types_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fetch(**options: Any) -> Any:
         assert (options["data_id"], options["data_home"]) == (7, tmp_path / "openml")
         return SimpleNamespace(frame=ROWS)

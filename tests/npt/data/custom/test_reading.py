@@ -1,7 +1,5 @@
 """Formats, column types and missing cells of custom datasets."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

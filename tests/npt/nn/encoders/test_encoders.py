@@ -1,7 +1,5 @@
 """Encoders of images, and NPT on images that one makes a token of."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from pathlib import Path
@@ -15,13 +13,7 @@ from torch import nn
 from npt.interface import Resources
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.embedding import ImageEmbedding
-from npt.nn.encoders.positions import (
-    PixelSpan,
-    Sinusoids,
-    Siren,
-    relative_coordinates,
-    relative_index,
-)
+from npt.nn.encoders import positions
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.encoders.siren import PixelBlock, PixelEncoder
 from npt.nn.image_layout import ImageLayout
@@ -62,7 +54,7 @@ def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], coun
 @pytest.mark.parametrize("dimensions", [1, 2])
 def test_a_siren_starts_in_its_ranges(dimensions: int) -> None:
     torch.manual_seed(0)
-    siren = Siren([9] * dimensions, 64)
+    siren = positions.Siren([9] * dimensions, 64)
     largest = {
         siren.first: 1 / dimensions,
         siren.hidden: math.sqrt(6 / 64) / 10,
@@ -83,8 +75,8 @@ def test_resnet_has_the_weights_of_its_cifar_form() -> None:
 
 @pytest.mark.parametrize("sizes", [(7,), (3, 4)])
 def test_the_index_depends_on_the_difference_alone(sizes: tuple[int, ...]) -> None:
-    index = relative_index(sizes)
-    coordinates = relative_coordinates(sizes)
+    index = positions.relative_index(sizes)
+    coordinates = positions.relative_coordinates(sizes)
     axes = torch.meshgrid(*[torch.arange(size) for size in sizes], indexing="ij")
     pixels = torch.stack(axes, -1).flatten(0, -2)
     largest = torch.tensor(sizes) - 1
@@ -96,20 +88,20 @@ def test_the_index_depends_on_the_difference_alone(sizes: tuple[int, ...]) -> No
 
 
 def test_sinusoids_are_of_whole_distances() -> None:
-    waves = Sinusoids((5,), 8).waves
+    waves = positions.Sinusoids((5,), 8).waves
     assert waves.shape == (9, 8)
     assert waves[4].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert waves[6, 0].item() == pytest.approx(math.sin(2))
 
 
 def test_a_span_is_cut_off_at_its_radius() -> None:
-    span = PixelSpan((32, 32), 0.1)
+    span = positions.PixelSpan((32, 32), 0.1)
     assert span.reach().tolist() == [20, 20]
     (excluded,) = (~span.excluded()).sum(0, keepdim=True)
     assert excluded == 41**2
-    (row,) = PixelSpan((1024,), 0.1).reach().tolist()
+    (row,) = positions.PixelSpan((1024,), 0.1).reach().tolist()
     assert 2 * row + 1 == 1319
-    assert PixelSpan((32,), None).reach().tolist() == [31]
+    assert positions.PixelSpan((32,), None).reach().tolist() == [31]
 
 
 def test_scores_equal_their_equation() -> None:
@@ -152,14 +144,10 @@ def test_all_weights_have_finite_gradients(encoder: nn.Module) -> None:
 
 
 RESNET = NPTSettings(
-    encoder="resnet18",
+    **ENCODED,
     width=8,
     layers=2,
     heads=2,
-    between_attributes=False,
-    feature_mask=0,
-    tradeoff_start=0,
-    target_mask=1,
     transductive=False,
     own_rows=True,
     batch_rows=40,
@@ -198,9 +186,7 @@ def test_an_image_is_one_token(changes: dict[str, Any]) -> None:
     assert len(model.blocks) == (0 if changes == {"between_datapoints": False} else 1)
 
 
-def test_statistics_of_normalisation_are_saved_with_the_weights(
-    trained: TrainedNPT, tmp_path: Path
-) -> None:
+def test_statistics_of_normalisation_are_saved(trained: TrainedNPT, tmp_path: Path) -> None:
     path = tmp_path / "weights.pt"
     trained.save(path)
     loaded = NPTLearner.load(RESNET, Resources(), path, images(), SPLIT, 0)
