@@ -1,5 +1,7 @@
 """Write the JSON schema of config.yaml, for editors: `python -m workflow.config`."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Checks across the keys of a configuration."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Types of the configuration's fields, with their validation and schema."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar

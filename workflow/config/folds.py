@@ -1,5 +1,7 @@
 """Numbers of folds and of seeds, as configurations and file names write them."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -1,5 +1,7 @@
 """Settings of methods: from changes in a configuration to validated values, and to plain ones."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

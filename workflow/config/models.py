@@ -1,5 +1,7 @@
 """The configuration as pydantic models; attribute docstrings become descriptions in the schema."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Annotated
 

@@ -1,5 +1,7 @@
 """From config.yaml to a checked `Config`."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from pathlib import Path

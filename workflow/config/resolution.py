@@ -1,5 +1,7 @@
 """Settings of a run: the method's defaults and every change that the configuration makes."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """Metrics and ranking of the tables."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,5 +1,7 @@
 """A study with everything filled in that its block leaves to the configuration."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Any
 

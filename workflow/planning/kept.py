@@ -1,5 +1,7 @@
 """Plan and configuration of the last run; the steps read the plan."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from pathlib import Path

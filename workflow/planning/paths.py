@@ -4,6 +4,8 @@ A run's stem is `dataset/method/variant/seed_0/folds_0-2`. The functions take a 
 pattern `RUN`, so that rules and steps share one definition.
 """
 
+from __future__ import annotations
+
 RESULTS = "results"
 ROWS = ".jsonl"
 PREDICTIONS = ".predictions.npz"

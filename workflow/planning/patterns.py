@@ -1,5 +1,7 @@
 """Regular expressions of the values that wildcards of the rules may take."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from baselines import methods

@@ -1,5 +1,7 @@
 """What studies select: variants of methods on datasets with resolved settings."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from baselines import methods

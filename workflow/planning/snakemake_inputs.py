@@ -4,6 +4,8 @@ Memory and time are plain defaults of a rule, which grow with every attempt. A p
 them with `set-resources`.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable

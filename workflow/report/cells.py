@@ -1,5 +1,7 @@
 """Cells of a table: a value and its text, the same for every output format."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

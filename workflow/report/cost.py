@@ -1,5 +1,7 @@
 """Cost of searches and trainings (paper Tables 6 and 7)."""
 
+from __future__ import annotations
+
 import pandas as pd
 
 from workflow.config.scoring import Scoring

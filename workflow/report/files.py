@@ -1,5 +1,7 @@
 """Files of a study's tables and figures; the same rows give the same bytes."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Whether a mean over folds differs from zero: the corrected resampled t-test."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 

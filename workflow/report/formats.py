@@ -1,5 +1,7 @@
 """A section of a table as HTML, Markdown and LaTeX, written by pandas."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import pandas as pd

@@ -1,5 +1,7 @@
 """Notes below tables that explain what is missing in them."""
 
+from __future__ import annotations
+
 import pandas as pd
 
 from workflow.report.cells import DASH

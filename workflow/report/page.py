@@ -1,5 +1,7 @@
 """The report: all studies in one HTML file that opens without a network."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """What a report was made from: datasets, versions of libraries and code, missing results."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 from collections.abc import Iterable, Mapping

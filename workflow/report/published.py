@@ -1,5 +1,7 @@
 """The paper's printed numbers, and differences from them."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """Whether methods differ over datasets: Friedman's and Nemenyi's tests, sign flips."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

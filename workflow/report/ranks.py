@@ -1,5 +1,7 @@
 """Ranks of methods within datasets, and their means (paper Table 1)."""
 
+from __future__ import annotations
+
 import pandas as pd
 
 from npt.errors import UserError

@@ -3,6 +3,8 @@
 Standard errors are sample standard deviations (ddof 1) over the square root of the count.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Studies as the page and the README show them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

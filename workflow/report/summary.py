@@ -1,5 +1,7 @@
 """The README of a folder of rows: the tables of each study as Markdown."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """A figure inside the page: an SVG whose text is text, in the colours of the page."""
 
+from __future__ import annotations
+
 import re
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Collect the rows of a study."""
 
+from __future__ import annotations
+
 from functools import cache
 from pathlib import Path
 

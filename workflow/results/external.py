@@ -1,5 +1,7 @@
 """External results: rows of methods that a study does not run, from csv files."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,7 @@
 """Fit a method on one fold: a row, predictions and the trials of its search."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Predictions of a run or a probe: named arrays in one file, and the metrics of a run's."""
 
+from __future__ import annotations
+
 import zipfile
 import zlib
 from collections.abc import Mapping

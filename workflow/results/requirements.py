@@ -1,5 +1,7 @@
 """Requirements of rows: settings, data and query must be those of the plan."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

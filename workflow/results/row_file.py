@@ -1,5 +1,7 @@
 """Rows of a run or of a probe as JSON lines."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -4,6 +4,8 @@ The files of a finished configuration stay until the search ends, so that an int
 resumes with the next one.
 """
 
+from __future__ import annotations
+
 import math
 import shutil
 from collections.abc import Sequence

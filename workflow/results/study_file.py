@@ -1,5 +1,7 @@
 """The rows of a study as one CSV file."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Sequence
 from io import StringIO

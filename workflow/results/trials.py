@@ -1,5 +1,7 @@
 """Validation scores of all configurations of a search, as Parquet."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,7 @@
 """What the command lines of all steps share."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import signal

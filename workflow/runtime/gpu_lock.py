@@ -1,5 +1,7 @@
 """Every training claims a GPU, and waits while all are in use."""
 
+from __future__ import annotations
+
 import getpass
 import os
 import tempfile

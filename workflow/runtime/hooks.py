@@ -1,5 +1,7 @@
 """What happens around a run of Snakemake: before its rules, at its start, and at its end."""
 
+from __future__ import annotations
+
 import logging
 import os
 import sys

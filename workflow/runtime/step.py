@@ -3,6 +3,8 @@
 The step runs in a fork of the run's `step_server`, or else in a process of its own.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import signal

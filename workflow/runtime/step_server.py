@@ -6,6 +6,8 @@ Steps start as usual without a server: off Linux, and with several threads. An e
 counts from the next run on.
 """
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import gc

@@ -1,5 +1,7 @@
 """What a run prints: a line for each finished job, and errors. All else is in Snakemake's log."""
 
+from __future__ import annotations
+
 import logging
 import sys
 import time

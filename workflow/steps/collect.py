@@ -1,5 +1,7 @@
 """Collect the rows of a study into one table; missing, double and mixed rows are errors."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from workflow.planning import paths

@@ -3,6 +3,8 @@
 Operations are counted on tensors without content; evaluations and probes come on top.
 """
 
+from __future__ import annotations
+
 import json
 from collections import defaultdict
 from functools import cache

@@ -1,5 +1,7 @@
 """Acquire a dataset, check it, and write its table and folds."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from npt.data import store

@@ -1,5 +1,7 @@
 """Probe the trained models of a run for all studies: a row and arrays for each fold and study."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import numpy as np

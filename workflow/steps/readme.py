@@ -1,5 +1,7 @@
 """Write the README of a folder of rows: FOLDER/config.yaml and STUDY.csv files to README.md."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from npt.atomic import replacing

@@ -1,5 +1,7 @@
 """Write the report: all studies on one HTML page, and their tables as README.md beside the rows."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from npt.atomic import replacing

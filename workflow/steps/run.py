@@ -1,5 +1,7 @@
 """Fit a method on the folds of a run: a row and predictions for each, and weights or trials."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 

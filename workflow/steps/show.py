@@ -1,5 +1,7 @@
 """Write the tables and the figures of a study."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from workflow.planning import paths

@@ -1,5 +1,7 @@
 """Kinds of studies, one folder each."""
 
+from __future__ import annotations
+
 import importlib
 import pkgutil
 from functools import cache

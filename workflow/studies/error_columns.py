@@ -1,5 +1,7 @@
 """Columns of cells that the tables of several kinds have."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -5,6 +5,8 @@ folds is therefore the logarithm of the geometric mean of RMSE ratios, or a mean
 Positive is worse.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 

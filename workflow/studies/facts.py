@@ -1,5 +1,7 @@
 """Nested facts that probes have stored in a column of a study, as JSON."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any

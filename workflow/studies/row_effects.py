@@ -1,5 +1,7 @@
 """What other rows are worth to each model, from the collected rows of two studies."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pandas as pd

@@ -1,18 +1,23 @@
 """How a study kind is shown: its tables, its figures and its section of the report."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell
 from workflow.report.sections import Table
 from workflow.report.titles import titles_of
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MakesTable = Callable[[pd.DataFrame, Scoring], Table]
-MakesFigure = Callable[[pd.DataFrame, Scoring], Figure]
+MakesFigure = Callable[[pd.DataFrame, Scoring], "Figure"]
 MakesAnswer = Callable[[pd.DataFrame], str]
 NAMES = ("Dataset", "Method")
 

@@ -1,10 +1,11 @@
 """Variants compared with their base (paper Tables 4, 5 and 13)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
@@ -38,6 +39,9 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.error_columns import texts, with_errors
 from workflow.studies.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 PRINTED_METRICS = {"accuracy_percent": "accuracy"}

@@ -1,5 +1,7 @@
 """Attention between datapoints of every head (paper Figures 3b, 4, B.1, B.2)."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from typing import Any
 

@@ -1,10 +1,12 @@
 """To which rows the heads between datapoints attend (paper Figures 3b, 4, B.1, B.2)."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import MISSING, Cell
@@ -20,6 +22,9 @@ from workflow.report.titles import model_title
 from workflow.studies.error_columns import model_table, numbers, percents
 from workflow.studies.facts import facts_of, first_facts
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level

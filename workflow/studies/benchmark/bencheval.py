@@ -1,5 +1,7 @@
 """Scores in the form that bencheval, TabArena's evaluator, reads: a row per method and fold."""
 
+from __future__ import annotations
+
 import pandas as pd
 
 from npt.metrics import METRICS

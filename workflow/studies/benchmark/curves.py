@@ -1,19 +1,23 @@
 """Training curves of the NPTs, from the files that their trainings leave beside their rows."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import run_key, run_metrics
 from workflow.report.drawing import NPT_STYLES, facets, legend_below, logarithmic, panels
 from workflow.report.statistics import MODEL
 from workflow.report.titles import NPTS, dataset_title, method_title
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LOSSES = {"train_loss": "train loss", "validation_loss": "validation loss"}
 

@@ -1,5 +1,7 @@
 """The first table of a benchmark: all methods on all datasets."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 

@@ -1,5 +1,7 @@
 """Detail tables of a benchmark: mean ranks, all metrics, comparison with the paper."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,10 @@
 """How a benchmark is shown, and the figures of its ranks."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
-from matplotlib.figure import Figure
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
@@ -22,6 +25,9 @@ from workflow.studies.benchmark.curves import curves
 from workflow.studies.benchmark.scores import scores, scores_answer
 from workflow.studies.benchmark.tables import metrics, published, ranks_table
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def ranks(study: pd.DataFrame, scoring: Scoring) -> Figure:

@@ -1,5 +1,7 @@
 """How far predictions move, and what is lost, when other rows or their labels are permuted."""
 
+from __future__ import annotations
+
 from workflow.studies.corruption.probe import Arrays
 from workflow.studies.corruption.probe import probe as corruption_probe
 from workflow.studies.query import ProbeQuery

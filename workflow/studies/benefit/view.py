@@ -1,11 +1,12 @@
 """What models depend on, and benefit from."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from baselines import methods
 from npt.metrics import METRICS
@@ -44,6 +45,9 @@ from workflow.studies.benefit import PERMUTED, sources_of
 from workflow.studies.error_columns import model_columns, texts
 from workflow.studies.errors import effect, effect_cell, effects_answer, losses
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EFFECTS = ["depends", "benefits"]
 TESTED = ["method", "variant", "source"]

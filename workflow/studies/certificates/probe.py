@@ -1,5 +1,7 @@
 """Certified, largest found and mean influence of other rows on the predictions of a trained NPT."""
 
+from __future__ import annotations
+
 import math
 from typing import cast
 

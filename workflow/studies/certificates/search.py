@@ -3,6 +3,8 @@
 n rows, d columns, q copies of the input, in each of which another row is changed.
 """
 
+from __future__ import annotations
+
 from copy import deepcopy
 from dataclasses import replace
 

@@ -1,7 +1,10 @@
 """Influence of one row on another's prediction, and its certified bound."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
-from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted, scientific
@@ -12,6 +15,9 @@ from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.error_columns import model_table, with_errors
 from workflow.studies.errors import error_label, errors
 from workflow.studies.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BOUNDS = ["bound_maximum", "bound_euclidean"]
 MEASURES = ["bound", "largest_influence", "corruption", "error", "standard_error"]

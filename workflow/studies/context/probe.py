@@ -1,5 +1,7 @@
 """Predictions of a trained model from a share of the train rows."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 

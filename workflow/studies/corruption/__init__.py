@@ -1,5 +1,7 @@
 """Corruption of the other rows (paper section 4.3, Algorithm 1, Table 2)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any

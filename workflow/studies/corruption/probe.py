@@ -1,5 +1,7 @@
 """Corruption of the other rows (paper section 4.3, Algorithm 1): what moves, and what it costs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Effect on test performance when other rows are corrupted (paper Table 2)."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 

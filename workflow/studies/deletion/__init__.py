@@ -3,6 +3,8 @@
 Paper section 4.4, Appendix B.3.2, Algorithm 2.
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

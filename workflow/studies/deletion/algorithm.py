@@ -6,6 +6,8 @@ units, but at least by a hundredth of the target's standard deviation. For class
 paper does not treat, the change is the total variation distance of the probabilities.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from npt.probing import RowModel, RowProbe

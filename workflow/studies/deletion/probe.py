@@ -1,5 +1,7 @@
 """Which rows a prediction needs, and how far they are (paper section 4.4, Appendix B.3.2)."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from npt.data.encoding import one_hot_features

@@ -1,9 +1,12 @@
 """Which rows a prediction needs (paper section 4.4, Figure B.3)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import p_value
@@ -23,6 +26,9 @@ from workflow.studies.deletion import DeletionOptions
 from workflow.studies.error_columns import model_table, numbers, percents
 from workflow.studies.facts import facts_of
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NOTE = (
     "Rows are proposed one at a time, and deleted if the prediction stays close to that with all "

@@ -1,5 +1,7 @@
 """Dose response: the test error as more and more of the other rows are shuffled, or deleted."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from pydantic import Field, field_validator

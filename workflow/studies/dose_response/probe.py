@@ -1,5 +1,7 @@
 """The test error as more and more of the other rows are shuffled, or deleted."""
 
+from __future__ import annotations
+
 from typing import cast
 
 import numpy as np

@@ -3,13 +3,14 @@
 A tidy frame of shares has a row for each model, kind of change and share.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
@@ -29,6 +30,9 @@ from workflow.studies.context import ContextOptions
 from workflow.studies.error_columns import model_cells, probe_table
 from workflow.studies.errors import effect, effect_cell, effects_answer, error_label, errors, losses
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 AT_PREDICTION = "at prediction"

@@ -1,9 +1,12 @@
 """Errors by the number of labels, and what rows without labels are worth."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
@@ -25,6 +28,9 @@ from workflow.studies.error_columns import columns_of, model_cells
 from workflow.studies.errors import effect, errors, losses
 from workflow.studies.few_labels import train_rows_of
 from workflow.studies.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ALL = "all"
 COLORS = {"present": NPT_COLOR, "permuted": OTHER_COLOR}

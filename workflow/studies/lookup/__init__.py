@@ -3,6 +3,8 @@
 Paper section 4.2, Table 3, Figure 3.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Literal
 

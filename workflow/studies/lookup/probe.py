@@ -5,6 +5,8 @@ rows, which the duplicates replace. The probe uses the whole table: the original
 targets, and the duplicates of test rows show theirs.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np

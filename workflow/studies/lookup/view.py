@@ -1,9 +1,12 @@
 """Lookup models, other methods and the paper's (Table 3), and the intervention (Figure 3)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
 from baselines import methods
 from workflow.config.scoring import Scoring
@@ -21,6 +24,9 @@ from workflow.report.titles import model_title
 from workflow.studies.error_columns import model_table, numbers, texts, with_errors
 from workflow.studies.facts import first_facts
 from workflow.studies.view import Card, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAPER_DATASET = "protein"
 PAPER = {  # columns, and names in Table 3

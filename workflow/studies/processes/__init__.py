@@ -5,6 +5,8 @@ dataset. On curves of Gaussian processes both do, and the exact posterior is kno
 completed from some of their pixels, with one set of weights.
 """
 
+from __future__ import annotations
+
 from pydantic import Field
 
 from workflow.studies.study_kind import Options, StudyKind

@@ -1,5 +1,7 @@
 """Log-likelihoods of a trained process on held-out curves, and the exact posterior's."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import cast
 

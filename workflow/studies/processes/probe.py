@@ -1,5 +1,7 @@
 """Probe of a trained process: of curves where the table names their kernels, else of images."""
 
+from __future__ import annotations
+
 from typing import cast
 
 import numpy as np

@@ -1,10 +1,12 @@
 """Log-likelihoods of processes, their training, and completed images."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
@@ -17,6 +19,9 @@ from workflow.studies.error_columns import probe_table
 from workflow.studies.facts import facts_of, first_facts
 from workflow.studies.processes.probe import SIDE, TITLES
 from workflow.studies.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
 PARTS = {"context": "context", "target": "target"}  # columns and their titles
