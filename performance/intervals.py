@@ -7,19 +7,16 @@ fitted targets' quantiles, which know nothing of a row.
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from npt.data.datasets import datasets
 from npt.data.frames import features_of
-from npt.data.preparation import prepare_declared
 from npt.data.public import public_tables
 from npt.estimator import NPTRegressor
 from performance.machine import parser, start, write
+from performance.tables import prepared
 
 LEVELS = np.arange(0.05, 0.96, 0.05)
 
@@ -40,11 +37,10 @@ def main() -> None:
 
 def first_fold(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
     """Features and targets of a dataset, and the numbers of rows to fit and of test rows."""
-    with tempfile.TemporaryDirectory() as downloads:
-        prepared = prepare_declared(datasets()[name], Path(downloads))
-    split = prepared.splits[0]
+    data = prepared(name)
+    split = data.splits[0]
     fitted = np.concatenate([split.train, split.validation])
-    return features_of(prepared.table), prepared.table.truth, fitted, split.test
+    return features_of(data.table), data.table.truth, fitted, split.test
 
 
 def measured(name: str, threads: int) -> dict[str, Any]:

@@ -8,20 +8,17 @@ bootstrap over tables.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.spatial.distance import pdist, squareform
-from scipy.stats import rankdata
 from sklearn.preprocessing import StandardScaler
 
-from npt.data.datasets import datasets
 from npt.data.frames import features_of
-from npt.data.preparation import prepare_declared
 from performance.machine import parser, start, write
+from performance.tables import prepared
 from workflow.results.study_file import read_study
 from workflow.studies.row_effects import row_effects
 
@@ -50,24 +47,22 @@ def main() -> None:
 
 def facts_of(name: str) -> dict[str, float]:
     """Rows, features, share of categories, repeated and near rows, and effective dimension."""
-    with tempfile.TemporaryDirectory() as downloads:
-        table = prepare_declared(datasets()[name], Path(downloads)).table
+    table = prepared(name).table
     features = features_of(table)
-    kinds = [table.columns[j].kind for j in table.features]
     numbers = pd.get_dummies(features, dtype=float)
     numbers = numbers.fillna(numbers.mean()).fillna(0.0)
     points = StandardScaler().fit_transform(numbers)
     sample = np.random.default_rng(0).permutation(len(points))[:MOST_ROWS]
-    distances = squareform(pdist(points[sample]))
+    pairs = pdist(points[sample])
+    distances = squareform(pairs)
     np.fill_diagonal(distances, np.inf)
-    typical = np.median(distances[np.isfinite(distances)])
     variances = np.linalg.eigvalsh(np.cov(points.T))
     return {
         "rows": table.rows,
         "features": features.shape[1],
-        "categories": kinds.count("categorical") / len(kinds),
+        "categories": np.mean([table.columns[j].kind == "categorical" for j in table.features]),
         "repeated rows": features.duplicated(keep=False).mean(),
-        "near rows": (distances.min(0) < NEAR * typical).mean(),
+        "near rows": (distances.min(0) < NEAR * np.median(pairs)).mean(),
         "effective dimension": variances.sum() ** 2 / (variances**2).sum(),
     }
 
@@ -84,29 +79,25 @@ def correlations(effects: pd.DataFrame, facts: pd.DataFrame) -> list[dict[str, A
         effect = part["effect"].to_numpy()
         for fact, column in facts.loc[part["dataset"]].items():
             values = column.to_numpy(float)
-            bootstrap = spearman(effect[samples], values[samples])
-            low, high = np.nanquantile(bootstrap, [0.025, 0.975])
-            rows.append(
-                {
-                    "effect": kind,
-                    "method": method,
-                    "of": tables,
-                    "tables": len(part),
-                    "fact": fact,
-                    "correlation": float(spearman(effect, values)),
-                    "low": float(low),
-                    "high": float(high),
-                }
-            )
+            bootstrap = spearman(effect[samples.T], values[samples.T])
+            (correlation,) = spearman(effect[:, None], values[:, None])
+            row = {
+                "effect": kind,
+                "method": method,
+                "of": tables,
+                "tables": len(part),
+                "fact": fact,
+                "correlation": correlation,
+                "low": bootstrap.quantile(0.025),
+                "high": bootstrap.quantile(0.975),
+            }
+            rows.append(row)
     return rows
 
 
-def spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rank correlations along the last axis; NaN where all values are equal."""
-    ranks = rankdata([first, second], axis=-1)
-    x, y = ranks - ranks.mean(-1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        return (x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
+def spearman(first: np.ndarray, second: np.ndarray) -> pd.Series:
+    """Rank correlations of columns; NaN where all values are equal."""
+    return pd.DataFrame(first).rank().corrwith(pd.DataFrame(second).rank())
 
 
 if __name__ == "__main__":
