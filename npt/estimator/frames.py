@@ -3,8 +3,6 @@
 n rows, d features.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Read a file of text, Parquet, ARFF or Excel, or a dataset of OpenML, as it is written."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
