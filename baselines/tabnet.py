@@ -19,7 +19,7 @@ from baselines.grids import Grid, Parameters, Size, single_point
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.interface import Resources
-from npt.likelihood import negative_log_likelihood
+from npt.metrics import negative_log_likelihood
 from npt.table import Task
 
 TUNED = {

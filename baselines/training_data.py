@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.stored_rows import StoredRows
 from npt.data.encoding import CodedFeatures, coded_features, one_hot_features, statistics
-from npt.likelihood import negative_log_likelihood
+from npt.metrics import negative_log_likelihood
 from npt.table import Split, Table, Task
 
 

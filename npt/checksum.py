@@ -1,7 +1,5 @@
 """Checksums of text that is read back; text without one is of an earlier version."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from typing import Any

@@ -7,8 +7,6 @@ the same model trained without what is asked about.
 n rows, d features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -24,7 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 
 from npt.errors import unknown
-from npt.likelihood import negative_log_likelihoods
+from npt.metrics import negative_log_likelihoods
 from npt.perturbation import ColumnChoice
 
 GivesRows = Callable[[Any, Any, np.ndarray], Any]

@@ -24,7 +24,7 @@ from npt.compact.training import build_model, predict, shown_labels
 from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.interface import Prediction
-from npt.likelihood import negative_log_likelihoods
+from npt.metrics import negative_log_likelihoods
 from npt.nn.trained_network import TrainedNetwork
 from npt.table import ALL_ROWS, Split, Table, Task
 

@@ -3,8 +3,6 @@
 N rows, d columns with the target, C_j length of column j's encoding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +18,7 @@ class Statistics:
     scale: np.ndarray
 
     def standardised(self, values: np.ndarray, j: int) -> np.ndarray:
-        """Values of column `j` in units of its scale, from its centre on."""
+        """Values in original units of column `j`, standardised; NaN where missing."""
         return (values - self.centre[j]) / self.scale[j]
 
     def original(self, values: np.ndarray, j: int) -> np.ndarray:
@@ -68,14 +66,9 @@ def centre_and_scale(numbers: np.ndarray) -> tuple[float, float]:
     return numbers.mean(), scale
 
 
-def standardised(table: Table, known: Statistics, j: int) -> np.ndarray:
-    """Cells (N,) of a continuous column, standardised, NaN where missing."""
-    return known.standardised(table.numbers(j), j)
-
-
 def _filled(table: Table, known: Statistics, j: int, missing: float) -> np.ndarray:
     """Standardised cells (N,) in which missing ones are `missing`."""
-    numbers = standardised(table, known, j)
+    numbers = known.standardised(table.numbers(j), j)
     return np.where(np.isnan(numbers), missing, numbers)
 
 

@@ -3,8 +3,6 @@
 Paper Appendices C.1 and E.1.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -129,11 +127,10 @@ def _folder(folds: int, *, stratified: bool, grouped: bool) -> Any:
 
     if grouped and not stratified:
         return GroupKFold(folds)  # unshuffled: it balances the numbers of rows
+    kind: Any = StratifiedKFold if stratified else KFold
     if grouped:
-        return StratifiedGroupKFold(folds, shuffle=True, random_state=SPLIT_SEED)
-    if stratified:
-        return StratifiedKFold(folds, shuffle=True, random_state=SPLIT_SEED)
-    return KFold(folds, shuffle=True, random_state=SPLIT_SEED)
+        kind = StratifiedGroupKFold
+    return kind(folds, shuffle=True, random_state=SPLIT_SEED)
 
 
 def _some_rows(rest: Rows, labels: Values | None, fraction: float) -> Pair:

@@ -3,8 +3,6 @@
 n rows, d features.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -43,7 +41,7 @@ def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1
     if isinstance(frame, np.ma.MaskedArray):
         frame = np.ma.filled(frame.astype(np.float64), np.nan)
     mixes_text = isinstance(frame, list | tuple) and np.asarray(frame).dtype.kind in "US"
-    if mixes_text and not issparse(frame):
+    if mixes_text:
         frame = np.asarray(frame, dtype=object)  # in an array of text, numbers would be text too
     array = validate(
         estimator,

@@ -3,8 +3,6 @@
 N rows of the fit, n rows to predict.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.data.encoding import Statistics, standardised
+from npt.data.encoding import Statistics
 from npt.table import PARTS, Part, Split, Table
 
 PART: dict[Part, int] = {part: code for code, part in enumerate(PARTS)}
@@ -92,12 +92,11 @@ class EncodedTable:
         numbers = np.zeros(shape, np.float32)
         missing = np.zeros(shape, np.bool_)
         for j, column in enumerate(table.columns):
+            values = table.numbers(j)
+            encoding = codes
             if column.kind == "continuous":
-                values = standardised(table, statistics, j)
+                values = statistics.standardised(values, j)
                 encoding = numbers
-            else:
-                values = table.numbers(j)
-                encoding = codes
             missing[:, j] = np.isnan(values)
             encoding[:, j] = np.where(missing[:, j], 0, values)
         continuous = [column.kind == "continuous" for column in table.columns]

@@ -12,8 +12,6 @@ B tables, m query rows, N rows, of which the first n are attended to, f lengths 
 encodings, k heads.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -8,7 +8,6 @@ smoothness; the noise has standard deviation 0.02. B curves, n points.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -62,8 +61,7 @@ def covariance(
 ) -> Tensor:
     """Covariances (B, n, m) of the noiseless curves between inputs (B, n) and (B, m)."""
     distance = (left[:, :, None] - right[:, None]).abs()  # (B, n, m)
-    correlation = CORRELATIONS[kernel](distance, hyperparameters)
-    return hyperparameters.amplitude.square() * correlation
+    return hyperparameters.amplitude.square() * _correlation(kernel, distance, hyperparameters)
 
 
 def draw_curves(
@@ -104,29 +102,16 @@ def posterior(
     return Gaussians(mean[None], variance.sqrt()[None])
 
 
-def _rbf(distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
-    """exp(-r^2 / (2 l^2))."""
-    return (-0.5 * (distance / hyperparameters.length_scale).square()).exp()
-
-
-def _matern(distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
-    """Matern 5/2."""
-    scaled = math.sqrt(5) * distance / hyperparameters.length_scale
-    return (1 + scaled + scaled.square() / 3) * (-scaled).exp()
-
-
-def _periodic(distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
-    """exp(-2 sin^2(pi r / p) / l^2)."""
+def _correlation(kernel: Kernel, distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
+    """exp(-r^2 / (2 l^2)), Matern 5/2, or exp(-2 sin^2(pi r / p) / l^2)."""
+    length_scale = hyperparameters.length_scale
+    if kernel == "rbf":
+        return (-0.5 * (distance / length_scale).square()).exp()
+    if kernel == "matern":
+        scaled = math.sqrt(5) * distance / length_scale
+        return (1 + scaled + scaled.square() / 3) * (-scaled).exp()
     waves = (math.pi * distance / hyperparameters.period).sin()
-    return (-2 * (waves / hyperparameters.length_scale).square()).exp()
-
-
-Correlation = Callable[[Tensor, Hyperparameters], Tensor]
-CORRELATIONS: Mapping[Kernel, Correlation] = {
-    "rbf": _rbf,
-    "matern": _matern,
-    "periodic": _periodic,
-}
+    return (-2 * (waves / length_scale).square()).exp()
 
 
 def _noisy(covariances: Tensor) -> Tensor:

@@ -1,9 +1,8 @@
 """Training of a process on random tasks, and its log-likelihoods on held-out ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,12 +25,12 @@ EPSILON = 1e-8  # of Adam
 Process = NeuralProcess | NPTProcess
 
 
+@dataclass(frozen=True)
 class Curves:
     """Curves of a Gaussian process, drawn anew for every batch."""
 
-    def __init__(self, kernel: Kernel, settings: TrainingSettings) -> None:
-        self.kernel: Kernel = kernel
-        self.settings = settings
+    kernel: Kernel
+    settings: TrainingSettings
 
     def drawn(self, tables: int, generator: torch.Generator) -> Tasks:
         """A batch of curves with one number of context points and of targets."""

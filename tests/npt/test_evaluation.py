@@ -13,8 +13,7 @@ from npt.compact.data import known_rows
 from npt.errors import Infeasible
 from npt.evaluation import evaluate
 from npt.interface import Fit, Prediction, Resources, Trial
-from npt.likelihood import negative_log_likelihood
-from npt.metrics import score
+from npt.metrics import negative_log_likelihood, score
 from npt.table import Split, Table, Task
 from npt.train_rows import TrainRows
 from tests.conftest import first_split, make_table

@@ -1,14 +1,20 @@
-"""Frames to a table, and a table to numbers."""
+"""Tables: from frames, as numbers, on disk."""
 
+import os
+import stat
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from npt.data import store
 from npt.data.assembly import assemble
-from npt.data.datasets import synthetic
-from npt.data.encoding import coded_features, one_hot_features, standardised, statistics
+from npt.data.datasets import datasets, synthetic
+from npt.data.encoding import coded_features, one_hot_features, statistics
+from npt.data.preparation import prepare_declared
 from npt.errors import UserError
 from npt.table import Column, Split, Table
 
@@ -78,7 +84,7 @@ def test_a_constant_column_has_scale_one() -> None:
     values[:, 0] = 0.1
     table = Table.of(COLUMNS, values, 2)
     known = statistics(table, SPLIT)
-    assert (standardised(table, known, 0) == 0).all()
+    assert (known.standardised(table.numbers(0), 0) == 0).all()
 
 
 def test_one_hot_codes_of_missing_cells_are_zeros(small: Table) -> None:
@@ -92,3 +98,84 @@ def test_a_missing_category_is_one_more_code(small: Table) -> None:
     assert coded.categorical == [1]
     assert coded.sizes == [4]
     assert coded.values[:, 1].tolist() == [0, 1, 2, 3]
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> store.Prepared:
+    return prepare_declared(datasets()["synthetic"], tmp_path)
+
+
+@pytest.fixture
+def path(tmp_path: Path, prepared: store.Prepared) -> Path:
+    """Where a prepared dataset is saved."""
+    path = tmp_path / "one.arrow"
+    store.save(path, prepared)
+    return path
+
+
+def require_equal(loaded: store.Prepared, expected: store.Prepared) -> None:
+    assert np.array_equal(loaded.table.values, expected.table.values, equal_nan=True)
+    assert loaded.table.columns == expected.table.columns
+    assert loaded.facts == expected.facts
+
+
+def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepared) -> None:
+    loaded = store.load(path)
+    require_equal(loaded, prepared)
+    for fold, split in prepared.splits.items():
+        assert np.array_equal(loaded.splits[fold].part(), split.part())
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])
+def test_umask_is_honoured(mask: int, mode: int, tmp_path: Path, prepared: store.Prepared) -> None:
+    before = os.umask(mask)
+    try:
+        store.save(tmp_path / "patients.arrow", prepared)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "patients.arrow").stat().st_mode) == mode
+
+
+def test_damage_is_an_error_or_harmless(path: Path, prepared: store.Prepared) -> None:
+    content = path.read_bytes()
+    for part in (content[:300], b""):
+        path.write_bytes(part)
+        with pytest.raises(UserError, match=r"one\.arrow"):
+            store.load(path)
+    errors = 0
+    for position in range(0, len(content), 67):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        path.write_bytes(damaged)
+        try:
+            loaded = store.load(path)
+        except UserError:
+            errors += 1
+        else:
+            require_equal(loaded, prepared)
+    assert errors > 17
+
+
+STORED_ROWS = 5000
+LEVELS = tuple(f"{level:03}" for level in range(300))
+
+
+def test_a_table_is_mapped_and_small(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, len(LEVELS), STORED_ROWS)
+    small = generator.integers(0, 256, STORED_ROWS)
+    numbers = generator.normal(size=STORED_ROWS)
+    single = numbers.astype(np.float32).astype(np.float64)
+    single[::9] = np.nan
+    values = np.column_stack([codes, small, single, numbers])
+    columns = [Column(name, "continuous") for name in "abcy"]
+    columns[0] = Column("a", "categorical", LEVELS)
+    table = Table.of(columns, values, 3)
+    assert [cells.dtype.name for cells in table.cells] == ["int16", "uint8", "float32", "float64"]
+    path = tmp_path / "one.arrow"
+    store.save(path, store.Prepared(table, {}, {}))
+    assert path.stat().st_size < STORED_ROWS * (2 + 1 + 4 + 8) + 30_000
+    loaded = store.load(path).table
+    assert not any(cells.flags.owndata or cells.flags.writeable for cells in loaded.cells)
+    assert np.array_equal(loaded.values, values, equal_nan=True)
+    assert pd.read_feather(path)["a"].tolist() == [LEVELS[code] for code in codes]

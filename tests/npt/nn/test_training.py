@@ -1,7 +1,10 @@
-"""What happens around an update: seeds, interruption, precision, progress."""
+"""What happens around an update: batches, seeds, precision, memory."""
 
 import csv
+import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ from npt.data.encoding import statistics
 from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn import device as device_module
+from npt.nn import memory
+from npt.nn.batches import partition
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import autocast, require_precision
 from npt.nn.inputs import EncodedTable
@@ -19,7 +24,7 @@ from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import NPTTraining, build_model
-from npt.table import Task
+from npt.table import Part, Task
 from tests.conftest import first_split, make_table
 
 CPU = torch.device("cpu")
@@ -164,3 +169,96 @@ def test_validation_scores_are_those_of_predictions(task: Task, batch_rows: int 
         metric = (predictions.argmax(1) == codes).mean()
     scores = NPTTraining(trained.model, trained.data, settings, 3).validation_scores()
     assert scores == pytest.approx((loss, metric), rel=1e-5)
+
+
+def rows_in_parts(rows: int = 503) -> EncodedTable:
+    generator = np.random.default_rng(0)
+    part = torch.tensor(generator.choice(3, rows, p=[0.7, 0.1, 0.2]))
+    codes = torch.tensor(generator.choice(2, (rows, 1), p=[0.9, 0.1]))
+    empty = torch.zeros(rows, 1)
+    continuous = torch.tensor([False])
+    return EncodedTable(codes, empty, empty.bool(), part, continuous, torch.tensor([2]), 0)
+
+
+def batches_of(table: EncodedTable, mode: Part, **changes: Any) -> list[torch.Tensor]:
+    return partition(table, mode, NPTSettings(**changes), torch.Generator().manual_seed(0))
+
+
+def spread(batches: list[torch.Tensor], chosen: torch.Tensor) -> int:
+    """Difference of the largest and smallest number of chosen rows in a batch."""
+    counts = [int(chosen[rows].sum()) for rows in batches]
+    return max(counts) - min(counts)
+
+
+def test_batches_partition_the_rows_and_keep_the_shares() -> None:
+    table = rows_in_parts()
+    batches = batches_of(table, "train", batch_rows=100)
+    assert sorted(torch.cat(batches).tolist()) == list(range(503))
+    assert {len(rows) for rows in batches} == {83, 84}
+    for part in range(3):
+        assert spread(batches, table.part == part) <= 1
+
+
+def test_class_balance_depends_on_train_labels_alone() -> None:
+    table = rows_in_parts()
+    in_train = table.part == 0
+    changes = {"batch_rows": 100, "class_balanced": True}
+    batches = batches_of(table, "train", **changes)
+    for code in range(2):
+        assert spread(batches, in_train & (table.codes[:, 0] == code)) <= 1
+    flipped = torch.where(in_train[:, None], table.codes, 1 - table.codes)
+    again = batches_of(replace(table, codes=flipped), "train", **changes)
+    assert all(map(torch.equal, batches, again))
+
+
+def test_without_batches_the_whole_table_comes_at_once() -> None:
+    (rows,) = batches_of(rows_in_parts(9), "test")
+    assert rows.tolist() == list(range(9))
+
+
+@pytest.mark.parametrize(
+    ("own_rows", "mode", "parts"),
+    [
+        (False, "train", [0]),
+        (False, "validation", [0, 1]),
+        (False, "test", [0, 1, 2]),
+        (True, "train", [0]),
+        (True, "validation", [1]),
+        (True, "test", [2]),
+    ],
+)
+def test_inductive_batches_lack_some_parts(own_rows: bool, mode: Part, parts: list[int]) -> None:
+    table = rows_in_parts()
+    changes = {"transductive": False, "own_rows": own_rows, "evaluation_rows": 7}
+    batches = batches_of(table, mode, **changes)
+    assert max(map(len, batches)) <= (7 if mode != "train" else 503)
+    expected = torch.isin(table.part, torch.tensor(parts)).nonzero().flatten()
+    assert torch.equal(torch.cat(batches).sort().values, expected)
+
+
+@pytest.fixture
+def container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    return tmp_path
+
+
+def test_a_container_has_less_than_its_machine(container: Path) -> None:
+    machine = memory.total_megabytes()
+    assert machine > 100
+    (container / "memory.max").write_text("50000000\n")
+    (container / "memory.current").write_text("20000000\n")
+    assert memory.total_megabytes() == 50
+    assert memory.free() == 30_000_000
+    (container / "memory.current").write_text("60000000\n")
+    assert memory.free() == 0
+    (container / "memory.max").write_text("max\n")
+    assert memory.total_megabytes() == machine
+    assert 0 < memory.free() < math.inf
+
+
+def test_without_the_files_of_linux_nothing_is_known_to_be_taken(
+    container: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "MEMINFO", container / "meminfo")
+    assert memory.free() == math.inf
+    assert memory.total_megabytes() > 100
