@@ -1,7 +1,5 @@
 """Grids: the paper's sizes, scikit-learn's order, and which custom ones are refused."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

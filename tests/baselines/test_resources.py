@@ -1,7 +1,5 @@
 """Baselines use the threads and the device of their resources, and native inputs only if set."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

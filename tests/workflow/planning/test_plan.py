@@ -1,7 +1,5 @@
 """Plans: runs are shared, cut into jobs, fingerprinted, and kept."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import cache

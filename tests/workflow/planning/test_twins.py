@@ -1,7 +1,5 @@
 """Twins of a study: planned once, shared with other studies, probed nowhere."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

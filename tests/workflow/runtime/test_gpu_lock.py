@@ -1,7 +1,5 @@
 """Every training has a GPU of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A search in one job: the best configuration is kept, and an interrupted search resumes."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The registry of study kinds, and their options."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Probing: what the model of a fold is refitted with, and the row of a probe."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
