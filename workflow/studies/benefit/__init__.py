@@ -1,18 +1,14 @@
 """Dependence and benefit: trained models are probed, and compared with their blind twins."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from npt.method import Method
 from workflow.studies.corruption import EVERYTHING, Selection
 from workflow.studies.study_kind import Options, StudyKind
-
-if TYPE_CHECKING:
-    from npt.method import Method
 
 
 @dataclass(frozen=True)
