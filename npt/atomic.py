@@ -1,5 +1,7 @@
 """Atomic writes: a file is either complete or absent."""
 
+from __future__ import annotations
+
 import os
 import tempfile
 from collections.abc import Generator

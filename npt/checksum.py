@@ -1,5 +1,7 @@
 """Checksums of text that is read back; text without one is of an earlier version."""
 
+from __future__ import annotations
+
 import json
 import zlib
 from typing import Any

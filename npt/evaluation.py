@@ -1,5 +1,7 @@
 """Fit a method on one fold, blind to the test targets, and predict its validation and test rows."""
 
+from __future__ import annotations
+
 import resource
 import sys
 import time

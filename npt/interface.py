@@ -1,5 +1,7 @@
 """The contract between data, learners and the evaluator: numpy and the standard library only."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

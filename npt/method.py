@@ -1,5 +1,7 @@
 """The declaration of a method: what the benchmark knows of it before it is imported."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Metrics of a prediction (paper section 4.1). A learner never computes one."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -7,6 +7,8 @@ the same model trained without what is asked about.
 n rows, d features.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args

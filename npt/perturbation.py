@@ -1,5 +1,7 @@
 """Perturbations of the other rows of a query row (paper section 4.3, Algorithm 1)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal, get_args
 

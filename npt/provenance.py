@@ -1,5 +1,7 @@
 """What computes a result: this project, and versions of libraries."""
 
+from __future__ import annotations
+
 import importlib.metadata
 from functools import cache
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Collect the declarations of a package's modules."""
 
+from __future__ import annotations
+
 import importlib
 import pkgutil
 from types import ModuleType

@@ -4,6 +4,8 @@ No draw depends on an earlier one. So an interrupted run resumes at any update w
 numbers, and draws elsewhere in the process make no difference.
 """
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Generator

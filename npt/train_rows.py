@@ -5,6 +5,8 @@ Semi-Supervised Learning Algorithms* (NeurIPS 2018): validation labels are as sc
 labels, and the test rows are those of the whole fold.
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Validation of user input by pydantic models: an error is one line with the nearest name."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, TypeVar, get_args

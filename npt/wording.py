@@ -1,5 +1,7 @@
 """Lists of names in messages."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 SHOWN_NAMES = 20

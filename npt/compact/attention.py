@@ -3,6 +3,8 @@
 K members, n rows, m rows of the context, t tokens of a row, e and r widths of token and row.
 """
 
+from __future__ import annotations
+
 import math
 
 import torch

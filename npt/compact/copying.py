@@ -9,6 +9,8 @@ rows' vectors, by the sum of w * residual over 1 + the sum of w. The residual of
 minus the prediction for it in the context without itself. Probabilities are moved in the same way.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ K members, n rows, d features (q numbers, c categories), e width of a token, b f
 number.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from itertools import accumulate

@@ -3,6 +3,8 @@
 K members, n rows, i and o widths of input and output.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -8,6 +8,8 @@ compressed to a narrow vector before attention between datapoints. And labels en
 that attention, not as inputs: a row sees the labels of the context, and never its own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

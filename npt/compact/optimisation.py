@@ -1,5 +1,7 @@
 """AdamW, its learning rates, and the moving average of the weights, which alone is evaluated."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -1,5 +1,7 @@
 """Random configurations of compact NPT around given settings."""
 
+from __future__ import annotations
+
 import random
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Hyper-parameters of compact NPT."""
 
+from __future__ import annotations
+
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -3,6 +3,8 @@
 K members, n rows of a batch, d features, C length of a label.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import torch

@@ -1,5 +1,7 @@
 """Download a file; an interrupted download resumes from the bytes that arrived."""
 
+from __future__ import annotations
+
 import sys
 import time
 from typing import IO

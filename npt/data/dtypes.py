@@ -1,5 +1,7 @@
 """The smallest types that hold a column exactly; tables are several times smaller in them."""
 
+from __future__ import annotations
+
 import numpy as np
 
 INTEGERS = (np.int8, np.uint8, np.int16, np.int32)

@@ -3,6 +3,8 @@
 N rows, d columns with the target, C_j length of column j's encoding.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

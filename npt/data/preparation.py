@@ -1,5 +1,7 @@
 """Prepare a dataset: its table, its folds, and facts about its origin."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -3,6 +3,8 @@
 The sha256 of every file is compared with the declared one.
 """
 
+from __future__ import annotations
+
 import hashlib
 import importlib.metadata
 import os

@@ -3,6 +3,8 @@
 Paper Appendices C.1 and E.1.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """Unpack safely: only the requested file, under a name of ours, up to a size."""
 
+from __future__ import annotations
+
 import gzip
 import tarfile
 import zlib

@@ -1,5 +1,7 @@
 """Arguments of an estimator: threads, seeds, and errors as scikit-learn raises them."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -3,6 +3,8 @@
 n rows of X, d features.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy

@@ -1,5 +1,7 @@
 """Which fitted rows a prediction attends to, and what it becomes without them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

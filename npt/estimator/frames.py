@@ -3,6 +3,8 @@
 n rows, d features.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager

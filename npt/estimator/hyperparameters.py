@@ -1,5 +1,7 @@
 """Hyper-parameters of the estimators as settings of the architectures."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Literal, cast

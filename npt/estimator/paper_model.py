@@ -3,6 +3,8 @@
 N rows of the fit, n rows to predict.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self

@@ -1,5 +1,7 @@
 """Files of fitted estimators: arrays as safetensors, and all else as JSON in their header."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Mapping

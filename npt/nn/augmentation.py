@@ -3,6 +3,8 @@
 n rows, images of c channels, h pixels high and w wide.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import torch

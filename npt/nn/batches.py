@@ -1,5 +1,7 @@
 """Minibatches with the table's fractions of train, validation and test rows (paper App. C.3)."""
 
+from __future__ import annotations
+
 import torch
 from torch import Tensor
 

@@ -3,6 +3,8 @@
 m queries and s positions of width M, k heads of width c = M / k.
 """
 
+from __future__ import annotations
+
 from itertools import groupby
 
 import torch

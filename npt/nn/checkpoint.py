@@ -1,5 +1,7 @@
 """The state of a training on disk, from which an interrupted one resumes."""
 
+from __future__ import annotations
+
 import errno
 import hashlib
 import pickle

@@ -3,6 +3,8 @@
 The functions recorded do not wait for the device, and their tensors stay where they are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import torch

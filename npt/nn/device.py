@@ -1,5 +1,7 @@
 """How a training computes on its device: precision, determinism, memory."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -4,6 +4,8 @@ B tables, n rows, d columns, e width of a token, C_j length of column j's encodi
 P patches of p x p pixels in c channels.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Union

@@ -1,5 +1,7 @@
 """The loop of every training: updates, evaluations, best weights, checkpoints, progress."""
 
+from __future__ import annotations
+
 import math
 import time
 from abc import ABC, abstractmethod

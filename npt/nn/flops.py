@@ -4,6 +4,8 @@ PyTorch's counter has two operations for a multiply-add. Everything but products
 are the embedding of cells and the predictions, which are small beside the blocks.
 """
 
+from __future__ import annotations
+
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 

@@ -1,5 +1,7 @@
 """Bounds of how far one row can move the prediction of another, from the weights of a network."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

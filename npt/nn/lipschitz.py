@@ -10,6 +10,8 @@ The norms are of the inputs of all positions together. The fourth power is due t
 with the square of W^Q; with a square in its place, random weights break the bound.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Literal
 

@@ -4,6 +4,8 @@ n rows, d columns, e width of a column's token. Nothing here waits for the devic
 many cells are scored.
 """
 
+from __future__ import annotations
+
 import math
 
 import torch

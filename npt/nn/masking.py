@@ -3,6 +3,8 @@
 n rows, d columns with the target.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import torch

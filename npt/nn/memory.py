@@ -1,5 +1,7 @@
 """Memory of the machine or the container; importing it loads nothing heavy."""
 
+from __future__ import annotations
+
 import math
 import os
 import re

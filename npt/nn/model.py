@@ -7,6 +7,8 @@ n rows of width d * e, between attributes over d columns of width e.
 In evaluation, outputs can be computed of m query rows alone.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import torch

@@ -1,5 +1,7 @@
 """LAMB or Adam inside Lookahead, and the learning-rate schedules (paper Appendix C.5)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping
 

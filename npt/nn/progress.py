@@ -1,5 +1,7 @@
 """Progress of a training: a line on the terminal, and a CSV of its metrics."""
 
+from __future__ import annotations
+
 import csv
 import sys
 import time

@@ -5,6 +5,8 @@ probabilities in memory, and Python loops over the columns. The equations are th
 settings, masks and optimiser are those of the model. n rows, d columns, e width of a token.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

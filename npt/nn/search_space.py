@@ -1,5 +1,7 @@
 """Random configurations of NPT around given settings, wider than the paper's eight."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Callable
 from functools import partial

@@ -1,5 +1,7 @@
 """Hyper-parameters of NPT; the defaults are the paper's (Appendix C, E)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 

@@ -12,6 +12,8 @@ B tables, m query rows, N rows, of which the first n are attended to, f lengths 
 encodings, k heads.
 """
 
+from __future__ import annotations
+
 import math
 
 import torch

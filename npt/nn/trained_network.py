@@ -1,5 +1,7 @@
 """Trained networks: their initial weights, and the file of their weights."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -3,6 +3,8 @@
 B tables, m context points, n queries, d inputs, width W.
 """
 
+from __future__ import annotations
+
 import torch
 from torch import Tensor, nn
 

@@ -3,6 +3,8 @@
 S draws of the latent variable, B tables, m context points, n targets, d inputs, width W.
 """
 
+from __future__ import annotations
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

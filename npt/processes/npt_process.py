@@ -4,6 +4,8 @@ B tables, m context points, n targets, d inputs, e width of a token. The input o
 rows: the context with its values, then every target with its value hidden.
 """
 
+from __future__ import annotations
+
 import torch
 from torch import Tensor, nn
 

@@ -1,5 +1,7 @@
 """Hyper-parameters of neural processes, and of NPT as one."""
 
+from __future__ import annotations
+
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,5 +1,7 @@
 """Training of a process on random tasks, and its log-likelihoods on held-out ones."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

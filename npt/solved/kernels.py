@@ -3,6 +3,8 @@
 n and m rows, d columns: p of numbers, then c of categories. A category is equal or not.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any

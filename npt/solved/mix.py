@@ -1,5 +1,7 @@
 """How the solutions of all heads and ridges are mixed, and class scores sharpened."""
 
+from __future__ import annotations
+
 import torch
 
 SHARPNESS = (0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 13, 17)

@@ -1,5 +1,7 @@
 """Settings of solved NPT."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from pydantic import Field

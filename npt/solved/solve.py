@@ -11,6 +11,8 @@ prediction of a context row without its own target is T_i - (P T)_i / P_ii (Rasm
 2006, section 5.4.2; Dubrule 1983 with a mean that is estimated).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,5 +1,7 @@
 """Tuning of relevances, lengths and ridges by the leave-one-out error."""
 
+from __future__ import annotations
+
 import torch
 
 from npt.solved.cells import Cells

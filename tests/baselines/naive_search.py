@@ -4,8 +4,6 @@ It scores on the validation rows alone (PredefinedSplit), in float64. scikit-lea
 would clip the float32 probabilities of XGBoost at 1e-7.
 """
 
-from __future__ import annotations
-
 import warnings
 from pkgutil import resolve_name
 from typing import Any

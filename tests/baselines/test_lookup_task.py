@@ -1,7 +1,5 @@
 """Baselines in the lookup task: fitted to the duplicates, or an exact process on them (DKL)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

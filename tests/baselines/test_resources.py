@@ -1,7 +1,5 @@
 """Baselines use the threads and the device of their resources, and native inputs only if set."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess
@@ -27,11 +25,8 @@ TASKS: tuple[Task, ...] = ("multiclass", "regression")
 CASES = [(name, task) for name in NAMES for task in TASKS if not baselines()[name].supports(task)]
 TAKES_MISSING = [name for name in NAMES if baselines()[name].takes_missing]
 TAKES_CATEGORIES = [name for name in NAMES if baselines()[name].takes_categories]
-NETWORKS = ("anp", "modern_nca", "realmlp", "tabm", "tabr")
-SUMS_DEPEND_ON_THREADS = (
-    *("mlp", "tabnet", "deep_kernel_learning", "gaussian_process", "npt_solved"),
-    *NETWORKS,
-)
+NETWORKS = ("anp", "deep_kernel_learning", "mlp", "modern_nca", "realmlp", "tabm", "tabnet", "tabr")
+SUMS_DEPEND_ON_THREADS = (*NETWORKS, "gaussian_process", "npt_solved")
 ROUNDING = 1e-3  # change of a prediction that another order of sums may cause
 ROUNDING_OF = {"modern_nca": 0.01, "gaussian_process": 1e-6, "npt_solved": 1e-4}
 WITH_POOLS = ("knn", "lightgbm", "mlp", "random_forest", "tabnet", "xgboost")

@@ -1,7 +1,5 @@
 """The search: which configuration wins, what is fitted together, and what a failure costs."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Shared work gives what scikit-learn's grid search gives, configuration by configuration."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Models of stored rows: what they need of them, how much each counts, and what leaks nowhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

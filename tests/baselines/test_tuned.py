@@ -1,7 +1,5 @@
 """What tuned baselines are fitted to, where tables lack classes, targets or rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

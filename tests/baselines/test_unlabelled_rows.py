@@ -1,7 +1,5 @@
 """Baselines that read rows without labels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A made-up baseline whose predictions, failures and shared fits a test chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Folders of a run, and figures that end with their test."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

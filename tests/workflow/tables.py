@@ -1,7 +1,5 @@
 """A table of random numbers that tests prepare and fit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -195,10 +195,8 @@ def without_failures(study: pd.DataFrame) -> pd.DataFrame:
 
 def of_model(frame: pd.DataFrame, facts: Mapping[Any, Any]) -> pd.DataFrame:
     """Rows of the model that `facts` name."""
-    is_model = pd.Series(True, frame.index)
-    for column in MODEL:
-        is_model &= frame[column] == facts[column]
-    return frame[is_model]
+    is_model = frame[MODEL] == [facts[column] for column in MODEL]
+    return frame[is_model.all(axis=1)]
 
 
 def with_columns(study: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:

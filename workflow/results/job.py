@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -120,11 +121,9 @@ def machine() -> str:
     processor = platform.processor() or platform.machine()
     described = Path("/proc/cpuinfo")
     if described.exists():
-        for line in described.read_text(errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                processor = " ".join(value.split())
-                break
+        model = re.search(r"^model name\s*:(.*)", described.read_text(errors="replace"), re.M)
+        if model is not None:
+            processor = " ".join(model[1].split())
     return f"{processor}, {counted(cpu_count(), 'core')}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -111,10 +112,7 @@ def percents(fractions: Iterable[float], digits: int = 0) -> list[Cell]:
 
 def columns_of(rows: Sequence[Mapping[str, Cell]]) -> dict[str, list[Cell]]:
     """Columns of rows of cells; a row without a column has a dash."""
-    columns: dict[str, list[Cell]] = {}
-    for row in rows:
-        for title in row:
-            columns.setdefault(title, [])
-    for title, cells in columns.items():
-        cells += [row.get(title, MISSING) for row in rows]
+    columns = {}
+    for title in dict.fromkeys(chain(*rows)):
+        columns[title] = [row.get(title, MISSING) for row in rows]
     return columns

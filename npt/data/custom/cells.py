@@ -1,5 +1,7 @@
 """Cells of a custom dataset: which are missing, and what those of text are written to be."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 from typing import Any

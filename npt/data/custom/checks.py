@@ -1,5 +1,7 @@
 """Checks that keep a custom dataset from giving results without meaning."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

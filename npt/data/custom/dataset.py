@@ -1,5 +1,7 @@
 """Declaration of a custom dataset: the keys of its block in the configuration."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Collection
 from functools import cached_property

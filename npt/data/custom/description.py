@@ -1,5 +1,7 @@
 """Lines that describe how the columns of a custom dataset were read."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,5 +1,7 @@
 """The file of a custom dataset: its name, its bytes, and its numbers of rows and columns."""
 
+from __future__ import annotations
+
 import lzma
 import zipfile
 import zlib

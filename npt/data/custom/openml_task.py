@@ -4,6 +4,8 @@ The description and the splits are kept among the downloads. What the server say
 against the declaration, and the splits of a run are in the `splits` of its rows.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Read, check and split a custom dataset."""
 
+from __future__ import annotations
+
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass

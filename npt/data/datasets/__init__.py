@@ -1,5 +1,7 @@
 """Declared datasets: a file each, and a line each of npt/data/public.csv."""
 
+from __future__ import annotations
+
 import importlib
 import sys
 from functools import cache

@@ -5,6 +5,8 @@ categories, as in the released code of the paper. RAD, an index of access to hig
 in `boston_housing_numeric_rad`.
 """
 
+from __future__ import annotations
+
 from npt.data.declaration import UCI, Dataset, File, Reading
 from npt.data.text import rows
 

@@ -1,5 +1,7 @@
 """Forest Cover Type, UCI 31, CC BY 4.0: the cover type of a patch of forest from its terrain."""
 
+from __future__ import annotations
+
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
 from npt.data.text import whole_numbers
 

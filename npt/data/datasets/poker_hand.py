@@ -4,6 +4,8 @@ Suits are categories and ranks numbers, as in the released code of the paper. It
 categories, as in `poker_hand_categorical`.
 """
 
+from __future__ import annotations
+
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
 from npt.data.text import whole_numbers
 

@@ -3,6 +3,8 @@
 Not one of the paper's ten tables; it gives the default run a multi-class task.
 """
 
+from __future__ import annotations
+
 from npt.data.declaration import Dataset, File, Reading
 from npt.data.text import rows
 

@@ -4,6 +4,8 @@ All six features are categories, the Froude number included, as in the released 
 Its text states five categories and one number, as in `yacht_numeric_froude`.
 """
 
+from __future__ import annotations
+
 from npt.data.declaration import UCI, Dataset, File, Reading
 from npt.data.text import rows
 

@@ -4,6 +4,8 @@ Pixels in k dimensions of size S: 1 for a sequence of them, 2 for rows and colum
 (2 S - 1)^k relative positions, E width of an embedding.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

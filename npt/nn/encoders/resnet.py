@@ -4,6 +4,8 @@ The stem is a 3 x 3 convolution without pooling, as usual for images of 32 x 32 
 c channels, h pixels high and w wide.
 """
 
+from __future__ import annotations
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

@@ -5,6 +5,8 @@
 n images of N pixels in C channels, width E of a pixel, H heads of width c.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -7,6 +7,8 @@ that memory grows linearly with the rows. Without dropout, very short sequences 
 product.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise

@@ -5,6 +5,8 @@ step; these masks cost a tenth of that. A mask depends on its key, its site in t
 part alone, so that it can be drawn again.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Reading config.yaml: valid configurations, and errors that name the key."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import date

@@ -1,7 +1,5 @@
 """Plans: runs are shared, cut into jobs, fingerprinted, and kept."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import cache
@@ -112,10 +110,8 @@ def test_variant_has_one_meaning() -> None:
 def test_fingerprint_follows_settings_of_its_run() -> None:
     before = plan()
     after = plan(overrides={"yacht": {"npt": {"updates": 7}}})
-    changed: set[str] = set()
-    for stem, run in before.runs.items():
-        if run.fingerprint != after.runs[stem].fingerprint:
-            changed.add(stem)
+    same = {run.fingerprint for run in before.runs.values()}
+    changed = {stem for stem, run in after.runs.items() if run.fingerprint not in same}
     assert changed == {f"yacht/npt/base/seed_0/folds_{fold}" for fold in range(3)}
 
 

@@ -1,7 +1,5 @@
 """The corrected resampled t-test over folds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

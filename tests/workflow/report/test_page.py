@@ -1,7 +1,5 @@
 """The report, and a study kind of which it knows nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests over datasets against their definitions and other implementations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Tables as Markdown, LaTeX and HTML."""
 
-from __future__ import annotations
-
 from workflow.report.cells import MISSING, Cell, emphasised, number, text
 from workflow.report.formats import html_note, html_table, latex_table, markdown_table
 from workflow.report.sections import Section, with_notes

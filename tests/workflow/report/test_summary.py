@@ -1,7 +1,5 @@
 """The README beside rows: tables of the studies, as the module writes them now."""
 
-from __future__ import annotations
-
 import pytest
 
 from npt.errors import UserError

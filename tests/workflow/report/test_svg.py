@@ -1,7 +1,5 @@
 """Figures inside the page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

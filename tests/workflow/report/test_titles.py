@@ -1,7 +1,5 @@
 """Titles of shortened trainings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

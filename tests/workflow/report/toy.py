@@ -1,7 +1,5 @@
 """Studies that tests of tables, figures and the report share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """External results: rows of csv files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

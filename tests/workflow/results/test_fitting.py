@@ -1,7 +1,5 @@
 """Fitting of one fold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

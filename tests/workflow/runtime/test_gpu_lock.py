@@ -1,7 +1,5 @@
 """Every training has a GPU of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -50,11 +48,8 @@ def test_gpus_are_known_by_their_identity(
     cards: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in two jobs that both see their GPU as 0."""
-
-    def properties(index: int) -> SimpleNamespace:
-        return SimpleNamespace(uuid=cards[index])
-
-    monkeypatch.setattr(torch.cuda, "get_device_properties", properties)
+    gpus = [SimpleNamespace(uuid=card) for card in cards]
+    monkeypatch.setattr(torch.cuda, "get_device_properties", gpus.__getitem__)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     assert gpu_lock.gpu_names(len(cards)) == list(cards)
 

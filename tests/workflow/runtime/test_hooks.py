@@ -1,7 +1,5 @@
 """Before and after a run of Snakemake."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

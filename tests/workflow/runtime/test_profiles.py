@@ -1,7 +1,5 @@
 """Commands of the profiles."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

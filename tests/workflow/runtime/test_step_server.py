@@ -1,7 +1,5 @@
 """Steps in forks of a process that has their libraries behave as in processes of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a person reads in the terminal while a run goes on."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from pathlib import Path

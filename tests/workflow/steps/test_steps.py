@@ -1,7 +1,5 @@
 """Steps on the kept plan, in this process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Collected studies of every probe kind whose results are known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small trained models that the tests of probes share."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables and sentence of an ablation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

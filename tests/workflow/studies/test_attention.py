@@ -1,7 +1,5 @@
 """Attention between datapoints: measures of the weights of heads, compared with distances."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables, figures and sentences of a benchmark."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

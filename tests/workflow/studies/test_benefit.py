@@ -1,7 +1,5 @@
 """Dependence and benefit: movements of the probe, losses over folds, table and figure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Context: the share of train rows at prediction, and in training."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Corruption of selected cells: scores of the probe, bootstrap intervals, table and card."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

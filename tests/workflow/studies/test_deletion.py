@@ -1,7 +1,5 @@
 """Data deletion: the parallel search is Algorithm 2 and finds the rows that a prediction needs."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Few labels: what rows without labels are worth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Influence of one other row: the search, the certificate, tables and figure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

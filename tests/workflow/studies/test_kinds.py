@@ -1,7 +1,5 @@
 """The registry of study kinds, and their options."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -11,8 +9,6 @@ from baselines import baselines, methods
 from npt.errors import UserError
 from npt.validation import validated
 from workflow.studies import kinds
-
-PROBES = [kind.name for kind in kinds().values() if kind.probes]
 
 
 def test_kinds_are_in_order() -> None:
@@ -43,23 +39,20 @@ def test_wrong_options_are_refused(name: str, options: dict[str, Any], key: str)
 
 
 def test_kinds_accept_the_methods_that_they_can_probe() -> None:
-    able = {kind: _probed(kind) for kind in PROBES}
+    able: dict[str, set[str]] = {}
+    for kind in kinds().values():
+        able[kind.name] = {method.name for method in methods().values() if kind.accepts(method)}
     stored = {name for name, baseline in baselines().items() if baseline.keeps_train_rows}
     row_models = {"npt", "npt_compact", *stored}
     processes = {name for name, method in methods().items() if method.realisations}
     assert able["processes"] == processes
     assert able["certificates"] == {"npt"}
     assert able["corruption"] == able["dose_response"] == set(methods()) - processes
-    for kind in ("deletion", "attention", "lookup"):
-        assert able[kind] == row_models
+    assert able["deletion"] == able["attention"] == able["lookup"] == row_models
     assert able["context"] == set(methods()) - processes
     context = kinds()["context"]
     assert {name for name, method in methods().items() if context.can_probe(method)} == row_models
-    assert _probed("benchmark") == set(methods())
-
-
-def _probed(kind: str) -> set[str]:
-    return {method.name for method in methods().values() if kinds()[kind].accepts(method)}
+    assert able["benchmark"] == set(methods())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The lookup probe: NPT reads targets off duplicates, and nothing else can."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Corruption and dose response: what their probes score, by a model whose errors are known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

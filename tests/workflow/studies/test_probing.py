@@ -1,7 +1,5 @@
 """Probing: what the model of a fold is refitted with, and the row of a probe."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,11 +89,8 @@ def test_weights_that_predict_other_values_are_refused(method: str) -> None:
     (stem,) = planned.runs
     finish(planned, stem)
     job = Job.from_plan(planned, stem)
-
-    def load(*_: Any) -> Saved:
-        return Saved(method)
-
-    with_load = replace(job, method=replace(job.method, load=load, probe=Probe))
+    loaded = replace(job.method, load=lambda *arguments: Saved(method), probe=Probe)
+    with_load = replace(job, method=loaded)
     loading = RunProbe.from_job(with_load, Resources(1, "cpu"))
     studies = planned.probes_of(job.run)
     if method == "npt":

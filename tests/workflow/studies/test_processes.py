@@ -1,7 +1,5 @@
 """Processes: probes of small untrained models on curves and images, their table and figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

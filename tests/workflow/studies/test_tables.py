@@ -1,7 +1,5 @@
 """Tables and figures of the probe kinds, for studies whose results are known."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -15,7 +15,6 @@ from workflow.report.cells import (
     formatted,
     listed,
     metric_decimals,
-    number,
     p_value,
     seconds,
 )
@@ -65,9 +64,8 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
             title += " ↑" if metric.higher_is_better else " ↓"
             columns[title] = _cells(order.merge(part, on=METHOD, how="left"), marks=is_tested)
     if len(ranks) >= FEWEST_RANKED:
-        errors = ranks.apply(standard_error)
-        means = zip(ranks.mean(), errors, strict=True)
-        columns["Mean rank"] = [number(mean, 2, error=error) for mean, error in means]
+        means = ranks.agg(["mean", standard_error]).T
+        columns["Mean rank"] = with_errors(means, "mean", 2)
     if not tests.refusal:
         columns[AGAINST] = [emphasised(p_value(p), p < LEVEL) for p in tests.pairs.iloc[0]]
     times = with_columns(study, ["fit_seconds"]).groupby(METHOD)["fit_seconds"].mean()

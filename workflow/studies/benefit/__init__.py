@@ -1,16 +1,12 @@
 """Dependence and benefit: trained models are probed, and compared with their blind twins."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from npt.method import Method
 from workflow.studies.corruption import EVERYTHING, Permutations, Selection
 from workflow.studies.study_kind import Options, StudyKind
-
-if TYPE_CHECKING:
-    from npt.method import Method
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,14 @@ range of their columns moves another's prediction further. It is compared with t
 that a search finds, and with the mean one under corruption.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
+from npt.method import Method
 from workflow.results.row import LINEAR
 from workflow.studies.study_kind import Options, StudyKind
-
-if TYPE_CHECKING:
-    from npt.method import Method
 
 
 class CertificatesOptions(Options):

@@ -3,18 +3,14 @@
 The NPT paper predicts with all rows (section 2.2); how many a trained model needs it leaves open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from npt.method import Method
 from npt.train_rows import TrainRows
 from workflow.studies.study_kind import Options, Share, StudyKind
-
-if TYPE_CHECKING:
-    from npt.method import Method
 
 PREFIX = "train_"
 

@@ -4,21 +4,17 @@ Each variant shows the targets of some train rows. The others are there without 
 permuted features, which must not help, or removed. See `npt.train_rows`.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import Field, field_validator
 
+from npt.method import Method
 from npt.train_rows import TrainRows, Unlabelled
 from npt.validation import validated
 from workflow.config.fields import BASE
 from workflow.studies.study_kind import Options, StudyKind
-
-if TYPE_CHECKING:
-    from npt.method import Method
 
 
 class FewLabelsOptions(Options):
