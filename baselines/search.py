@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from baselines.training_data import TrainingData
 from npt.errors import Infeasible, UserError
 from npt.interface import Resources, Trial
 from npt.provenance import installed_version
+
+MOST_LETTERS = 300  # of the reason of a failure
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,7 @@ class Search:
         """An exception as one line; an unexpected one is printed the first time."""
         if isinstance(error, Infeasible):
             return str(error)
-        reason = " ".join("".join(traceback.format_exception_only(error)).split())
+        reason = shorten("".join(traceback.format_exception_only(error)), MOST_LETTERS)
         if reason not in {outcome.reason for outcome in self.outcomes.values()}:
             traceback.print_exception(error)
         return reason

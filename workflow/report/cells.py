@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 DASH = "–"
 NAN = float("nan")
 SMALL = 0.01  # a metric below is shown with three digits
-MOST_DECIMALS = 9
+LARGE = 1e9  # a metric above is written in scientific notation
+MOST_DECIMALS = 9  # with more, too
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def number(
     """A number with its standard error, if it has one."""
     content = formatted(value, digits, sign=sign)
     if not math.isnan(error):
-        content = f"{content} ± {error:.{digits}f}"
+        content = f"{content} ± {formatted(error, digits)}"
     return _numeric(value, content)
 
 
@@ -122,15 +123,20 @@ def formatted(value: float, digits: int, *, sign: bool = False) -> str:
     """A number with a proper minus sign and no negative zero."""
     if math.isnan(value):
         return DASH
-    value = round(value, digits) + 0.0
+    form = ".2e"
+    if digits <= MOST_DECIMALS:
+        form = f".{digits}f"
+        value = round(value, digits) + 0.0
     plus = "+" if sign and value else ""
-    return f"{value:{plus}.{digits}f}".replace("-", "−")
+    return f"{value:{plus}{form}}".replace("-", "−")
 
 
 def metric_decimals(value: float) -> int:
     """Number of decimals that a metric is shown with: three digits of a small one."""
     if 0 < value < SMALL:
-        return min(MOST_DECIMALS, 2 - math.floor(math.log10(value)))
+        return 2 - math.floor(math.log10(value))
+    if abs(value) > LARGE:
+        return MOST_DECIMALS + 1
     return 3 if math.isnan(value) or abs(value) < 10 else 2
 
 

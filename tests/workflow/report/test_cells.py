@@ -37,7 +37,14 @@ def test_missing_number_is_a_dash() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "digits"), [(10.0, 2), (9.9, 3), (0.05, 3), (0.00105, 5), (0.0, 3), (1e-20, 9)]
+    ("value", "digits"), [(10.0, 2), (9.9, 3), (0.05, 3), (0.00105, 5), (0.0, 3), (1e-20, 22)]
 )
 def test_small_metrics_can_be_told_apart(value: float, digits: int) -> None:
     assert metric_decimals(value) == digits
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.25e-12, "1.25e−12"), (2e60, "2.00e+60"), (3e-5, "0.0000300")]
+)
+def test_metrics_of_any_scale_are_short(value: float, text: str) -> None:
+    assert cells.formatted(value, metric_decimals(value)) == text

@@ -21,6 +21,7 @@ from workflow.report.fold_tests import corrected_p_value
 from workflow.report.sections import Table
 from workflow.studies import kinds
 from workflow.studies.benchmark.curves import curve_file
+from workflow.studies.benchmark.scores import scores_answer
 
 BENCHMARK = kinds()["benchmark"]
 RANK_COLUMNS = ("Mean rank", "p, against the best")
@@ -89,6 +90,15 @@ def test_scores_tell_the_best_and_those_like_it() -> None:
     (section,) = table("scores", benchmark_study()).sections  # two folds, which are not tested
     assert not any(cell.italic for cells in section.columns.values() for cell in cells)
     assert not any("†" in note for note in section.notes)
+
+
+def test_a_method_without_a_score_is_not_the_best() -> None:
+    study = with_failure(benchmark_study().query("dataset == 'yacht'").reset_index(drop=True))
+    answer = scores_answer(table("scores", study).tidy)
+    assert "k-NN (" in answer
+    assert "NPT" not in answer
+    failures = study.assign(test_rmse=np.nan, **FAILED)
+    assert scores_answer(table("scores", failures).tidy) == ""
 
 
 def test_differences_by_rounding_are_no_evidence() -> None:

@@ -55,3 +55,9 @@ def test_tables_and_figures_of_known_results() -> None:
     assert any("too few labels" in note for note in errors.notes)
     for name in KIND.view.figures:
         assert KIND.view.figure(name, study(), SCORING).axes
+
+
+def test_a_study_without_results_has_a_table() -> None:
+    nothing = study_frame([failed("knn", dataset="yacht", reason="no luck")], "few_labels")
+    (errors,) = KIND.view.table("few_labels", nothing, SCORING).sections
+    assert any("no luck" in note for note in errors.notes)

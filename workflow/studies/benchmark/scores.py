@@ -78,7 +78,8 @@ def scores_answer(tidy: pd.DataFrame) -> str:
     """The methods with the best mean ranks, or scores where datasets are too few for ranks."""
     ranks = rank_matrix(tidy)
     if len(ranks) < FEWEST_RANKED:
-        return " ".join(_best_of(rows) for _, rows in tidy.groupby("dataset", sort=False))
+        scored = tidy.dropna(subset="mean").groupby("dataset", sort=False)
+        return " ".join(_best_of(rows) for _, rows in scored)
     means = ranks.mean().sort_values(kind="stable")
     leaders = []
     for (method, variant), rank in means.head(LEADERS).items():  # type: ignore[misc]

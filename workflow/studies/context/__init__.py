@@ -41,8 +41,7 @@ class ContextOptions(Options):
             if share not in self.shares:
                 raise ValueError(f"retrained: {share} is not among the shares {self.shares}")
         if not self.trained_shares:
-            shares = self.shares if self.retrained is None else self.retrained
-            raise ValueError(f"retrained: {shares} has no share below 1")
+            raise ValueError("retrained: no share is below 1")
         return self
 
     @property

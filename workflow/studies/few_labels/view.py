@@ -102,6 +102,7 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
     keys = ["dataset", "method", "task", "labels"]
     few = folds[folds["labels"] != ALL]
     by_arm = few.set_index([*keys, "fold", "unlabelled"])["loss"].unstack()
+    by_arm = by_arm.reindex(columns=[*COLORS, "absent"])
     values = {arm: effect(by_arm[arm], by_arm["absent"]) for arm in COLORS}
     return pd.DataFrame(values).groupby(keys, sort=False).mean().reset_index()
 
