@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils.benchmark import timer
 
-from npt.evaluation import peak_memory_mb, reset_peak_memory
+from npt.evaluation import peak_gpu_memory_mb, peak_memory_mb
 from npt.provenance import ROOT
 from workflow.results.job import machine
 
@@ -51,19 +51,9 @@ def seconds(action: Callable[[], Any]) -> float:
     return timer() - started
 
 
-def reset_peak(device: torch.device) -> None:
-    """Start a new measurement of peak memory."""
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats(device)
-    elif not reset_peak_memory():
-        raise OSError("this system cannot reset the peak of memory")
-
-
-def peak_megabytes(device: torch.device) -> float:
-    """Peak memory since `reset_peak` in MiB: allocated on a GPU, resident on the CPU."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 2**20
-    return peak_memory_mb()
+def peak_megabytes() -> float:
+    """Peak memory since `reset_peak_memory` in MiB: allocated on a GPU, or resident."""
+    return peak_gpu_memory_mb() or peak_memory_mb()
 
 
 def write(arguments: argparse.Namespace, benchmark: str, rows: list[Any]) -> None:

@@ -13,9 +13,10 @@ import torch
 from sklearn.datasets import make_friedman1
 from torch.utils.benchmark import timer
 
+from npt.evaluation import reset_peak_memory
 from npt.solved.model import fit
 from npt.solved.settings import SolvedSettings
-from performance.machine import parser, peak_megabytes, reset_peak, start, write
+from performance.machine import parser, peak_megabytes, start, write
 
 COLUMNS = 20
 QUERIES = 1000
@@ -42,7 +43,7 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
     features, labels = make_friedman1(size + QUERIES, COLUMNS, noise=1.0, random_state=0)
     categorical = np.zeros(COLUMNS, bool)
     gc.collect()
-    reset_peak(device)
+    reset_peak_memory()
     started = timer()
     model = fit(features[:size], labels[:size], categorical, settings=settings, device=device)
     fit_end = timer()
@@ -54,7 +55,7 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
         "system": "exact" if model.is_exact else "landmarks",
         "fit_seconds": fit_end - started,
         "predict_seconds": predict_end - fit_end,
-        "peak_mb": peak_megabytes(device),
+        "peak_mb": peak_megabytes(),
         "rmse": float(np.sqrt(np.mean((predictions - labels[size:]) ** 2))),
     }
 
