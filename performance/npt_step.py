@@ -17,7 +17,6 @@ from multiprocessing.pool import Pool
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from npt.nn.cuda_graph import WARM_UP
@@ -29,7 +28,7 @@ from npt.nn.optimiser import Lamb, Lookahead, learning_rate
 from npt.nn.reference import PlainNPT, plain_loss
 from npt.nn.training import NPTTraining, build_model
 from npt.table import PARTS
-from performance.machine import parser, peak_megabytes, seconds, start, write
+from performance.machine import parser, peak_megabytes, report, seconds, start
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
 REFERENCE = "reference, float32"
@@ -45,15 +44,14 @@ def main() -> None:
     )
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     options.add_argument("--rounds", type=int, default=5)
-    arguments = options.parse_args()
-    device = start(arguments)
+    arguments = start(options)
     names = [*(f"npt, {precision}" for precision in arguments.ours), REFERENCE]
     rows = []
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for configuration in arguments.configurations:
-            rows += measure(paper_shape(configuration), names, arguments.rounds, device, pool)
-    print(pd.DataFrame(rows).round(3).to_string(index=False))
-    write(arguments, "npt_step", rows)
+            shape = paper_shape(configuration)
+            rows += measure(shape, names, arguments.rounds, arguments.device, pool)
+    report(arguments, rows)
 
 
 def measure(
