@@ -127,12 +127,8 @@ class Baseline(ABC):
         Args:
             key: Key of the settings that has the parameters, `grid` or `fixed`.
         """
-        where = f"{self.name}.{key}"
-        for name, value in parameters.items():
-            if not _is_plain(value):
-                raise UserError(f"{where}.{name}: {value!r} is no number, text or list of these")
         if self.schema is not None:
-            validated(self.schema, parameters, where)
+            validated(self.schema, parameters, f"{self.name}.{key}")
 
     @property
     def dependence(self) -> Dependence:
@@ -218,10 +214,3 @@ def _is_like(value: Any, declared: Sequence[Any]) -> bool:
         return type(value) in types
     least = 0 if float in types or 0 in declared else 1
     return value >= least and bool(types & {type(value), float})
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is none, a number, text, or a list of these."""
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, bool | int | float | str)

@@ -23,7 +23,6 @@ from npt.table import Task
 from npt.validation import Strict
 
 Nearest = tuple[np.ndarray, np.ndarray]  # distances and indices (n, k)
-EFFECTIVE = ("n_neighbors", "weights", "p")
 MEBIBYTES = 128  # of the distances that are held together
 
 
@@ -103,7 +102,7 @@ class KNN(Baseline):
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
         """Without the ways of finding neighbours."""
-        return {name: parameters[name] for name in EFFECTIVE}
+        return {name: parameters[name] for name in ("n_neighbors", "weights", "p")}
 
 
 class Neighbours(RowPredictor):
