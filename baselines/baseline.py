@@ -5,20 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.grids import (
-    SIZES,
-    BaselineSettings,
-    Grid,
-    Parameters,
-    Size,
-    points,
-    size_of,
-)
+from baselines.grids import SIZES, BaselineSettings, Grid, Parameters, Size, size_of
 from baselines.training_data import TrainingData
 from npt.errors import UserError
 from npt.interface import Resources
@@ -143,14 +135,16 @@ class Baseline(ABC):
 
     def configurations(
         self, settings: BaselineSettings, task: Task, train_rows: int
-    ) -> Iterator[dict[str, Any]]:
-        """Every configuration of the grids that the settings name.
+    ) -> list[dict[str, Any]]:
+        """Every configuration of the grids that the settings name, in scikit-learn's order.
 
         Raises:
             UserError: The grid has a parameter that the baseline does not tune.
         """
-        for grid in self.grids(settings, task, train_rows):
-            yield from points(grid)
+        from sklearn.model_selection import ParameterGrid
+
+        grids: Any = self.grids(settings, task, train_rows)
+        return list(ParameterGrid(grids))
 
     def grids(self, settings: BaselineSettings, task: Task, train_rows: int) -> list[Grid]:
         """The grids that the settings name.
