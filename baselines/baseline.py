@@ -5,20 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.grids import (
-    SIZES,
-    BaselineSettings,
-    Grid,
-    Parameters,
-    Size,
-    points,
-    size_of,
-)
+from baselines.grids import SIZES, BaselineSettings, Grid, Parameters, Size, size_of
 from baselines.training_data import TrainingData
 from npt.errors import UserError
 from npt.interface import Resources
@@ -127,12 +119,8 @@ class Baseline(ABC):
         Args:
             key: Key of the settings that has the parameters, `grid` or `fixed`.
         """
-        where = f"{self.name}.{key}"
-        for name, value in parameters.items():
-            if not _is_plain(value):
-                raise UserError(f"{where}.{name}: {value!r} is no number, text or list of these")
         if self.schema is not None:
-            validated(self.schema, parameters, where)
+            validated(self.schema, parameters, f"{self.name}.{key}")
 
     @property
     def dependence(self) -> Dependence:
@@ -147,14 +135,16 @@ class Baseline(ABC):
 
     def configurations(
         self, settings: BaselineSettings, task: Task, train_rows: int
-    ) -> Iterator[dict[str, Any]]:
-        """Every configuration of the grids that the settings name.
+    ) -> list[dict[str, Any]]:
+        """Every configuration of the grids that the settings name, in scikit-learn's order.
 
         Raises:
             UserError: The grid has a parameter that the baseline does not tune.
         """
-        for grid in self.grids(settings, task, train_rows):
-            yield from points(grid)
+        from sklearn.model_selection import ParameterGrid
+
+        grids: Any = self.grids(settings, task, train_rows)
+        return list(ParameterGrid(grids))
 
     def grids(self, settings: BaselineSettings, task: Task, train_rows: int) -> list[Grid]:
         """The grids that the settings name.
@@ -218,10 +208,3 @@ def _is_like(value: Any, declared: Sequence[Any]) -> bool:
         return type(value) in types
     least = 0 if float in types or 0 in declared else 1
     return value >= least and bool(types & {type(value), float})
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a value is none, a number, text, or a list of these."""
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, bool | int | float | str)

@@ -86,7 +86,7 @@ def features_vary(features: np.ndarray) -> bool:
     """Whether some column has two different values, where NaN is one value."""
     import pandas as pd
 
-    return bool((pd.DataFrame(features).nunique(dropna=False) > 1).any())
+    return len(pd.DataFrame(features).drop_duplicates()) > 1
 
 
 def prior(data: TrainingData) -> Predictor:

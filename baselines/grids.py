@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from pydantic import Field, field_validator
+from pydantic import Field, JsonValue, field_validator
 
 from npt.errors import unknown
 from npt.validation import Strict
@@ -37,7 +36,7 @@ class BaselineSettings(Strict):
     """
 
     grid: GridName | dict[str, list[Any]] = "paper"
-    fixed: dict[str, Any] = Field(default_factory=dict)
+    fixed: dict[str, JsonValue] = Field(default_factory=dict)
     budget: int | None = Field(default=None, ge=1)
     native_categories: bool = False
     native_missing: bool = False
@@ -65,13 +64,6 @@ def size_of(train_rows: int) -> Size:
     if train_rows < LARGE_ROWS:
         return "medium"
     return "large"
-
-
-def points(grid: Grid) -> Iterator[dict[str, Any]]:
-    """Configurations in scikit-learn's order: parameters by name, the last one varies fastest."""
-    names = sorted(grid)
-    for values in itertools.product(*(grid[name] for name in names)):
-        yield dict(zip(names, values, strict=True))
 
 
 def single_point(parameters: Parameters) -> dict[str, list[Any]]:

@@ -1,13 +1,13 @@
 """k nearest neighbours (paper Table 23): one search for the largest k of a metric serves every k.
 
-scikit-learn finds candidates. They are sorted by exact distance, then by row number, so that ties
-have one rule. scikit-learn's own order of ties depends on `algorithm` and `leaf_size`. Neither has
-an effect here: the paper's 480 configurations are 40.
+All distances are exact. They are sorted, then by row number, so that ties have one rule.
+scikit-learn's order of ties depends on `algorithm` and `leaf_size`. Neither has an effect here: the
+paper's 480 configurations are 40.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -23,11 +23,7 @@ from npt.table import Task
 from npt.validation import Strict
 
 Nearest = tuple[np.ndarray, np.ndarray]  # distances and indices (n, k)
-EFFECTIVE = ("n_neighbors", "weights", "p")
-SPARE_CANDIDATES = 64  # beyond the largest k, so that ties at its distance can be sorted
-CELLS = 4_000_000  # numbers that a comparison of query rows with candidates holds in memory
-FEW_CELLS = 100_000  # comparisons of query and stored features that need no index
-ROUNDING = 1e-6  # margin within which rounding may have hidden a nearer row from the candidates
+MEBIBYTES = 128  # of the distances that are held together
 
 
 class NeighbourSettings(Strict):
@@ -106,7 +102,7 @@ class KNN(Baseline):
 
     def effective_parameters(self, parameters: Parameters, data: TrainingData) -> Parameters:
         """Without the ways of finding neighbours."""
-        return {name: parameters[name] for name in EFFECTIVE}
+        return {name: parameters[name] for name in ("n_neighbors", "weights", "p")}
 
 
 class Neighbours(RowPredictor):
@@ -162,48 +158,29 @@ class Neighbours(RowPredictor):
 
         They are in ascending order. Ties are in that of the rows.
         """
-        from sklearn.neighbors import NearestNeighbors
+        from sklearn.metrics import pairwise_distances_chunked
 
-        available = len(stored.labels)
-        count = min(self.largest + SPARE_CANDIDATES, available)
-        if queries.size * available <= FEW_CELLS:
-            count = available
-        order: Any = self.p  # scikit-learn takes any positive number
-        index = NearestNeighbors(n_neighbors=count, algorithm="brute", p=order, n_jobs=self.threads)
-        if count < available:
-            index.fit(stored.features)
-        size = max(1, CELLS // max(1, count * queries.shape[1]))
-        parts = []
-        for start in range(0, len(queries), size):
-            part = queries[start : start + size]
-            candidates = np.arange(available)[None]
-            if count < available:
-                candidates = np.sort(index.kneighbors(part, return_distance=False))
-            parts.append(self._sorted(part, stored.features, candidates))
+        count = min(self.largest, len(stored.labels))
+
+        def smallest(distances: np.ndarray, start: int) -> Nearest:
+            neighbours = np.empty((len(distances), count), np.int64)
+            bounds = np.partition(distances, count - 1)[:, count - 1]
+            for query, (to_all, bound) in enumerate(zip(distances, bounds, strict=True)):
+                near = np.flatnonzero(to_all <= bound)
+                neighbours[query] = near[np.argsort(to_all[near], kind="stable")[:count]]
+            return np.take_along_axis(distances, neighbours, 1), neighbours
+
+        parts = pairwise_distances_chunked(
+            queries,
+            stored.features,
+            reduce_func=smallest,
+            metric="minkowski",
+            p=self.p,
+            n_jobs=self.threads,
+            working_memory=MEBIBYTES,
+        )
         distances, neighbours = zip(*parts, strict=True)
         return np.concatenate(distances), np.concatenate(neighbours)
-
-    def _sorted(self, queries: np.ndarray, stored: np.ndarray, candidates: np.ndarray) -> Nearest:
-        """The nearest of the candidates (n, c), and of all rows where a tie may reach further.
-
-        The candidates of a query are in the order of the rows.
-        """
-        exact = self._distances(queries, stored[candidates])
-        order = np.argsort(exact, kind="stable")[:, : self.largest]
-        distances = np.take_along_axis(exact, order, 1)
-        neighbours = np.take_along_axis(candidates, order, 1)
-        if candidates.shape[1] == len(stored):
-            return distances, neighbours
-        reach = distances[:, -1] * (1 + ROUNDING) + ROUNDING
-        for query in np.flatnonzero(exact.max(1) <= reach):
-            to_all = self._distances(queries[query], stored)
-            neighbours[query] = np.argsort(to_all, kind="stable")[: self.largest]
-            distances[query] = to_all[neighbours[query]]
-        return distances, neighbours
-
-    def _distances(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Distances (n, c) of queries (n, F) to rows (n, c, F)."""
-        return np.linalg.norm(queries[..., None, :] - rows, self.p, axis=-1)
 
 
 BASELINE = KNN()

@@ -64,7 +64,7 @@ def predict_originals(
     if not baseline.recalls:
         resources = replace(resources, device="cpu")
     with threadpool_limits(resources.threads):
-        grid = list(baseline.configurations(settings, data.task, len(data.train)))
+        grid = baseline.configurations(settings, data.task, len(data.train))
         winner = Search(baseline, data, settings, SEED + seed, resources).run(grid)
         predictor: Any = winner.predictor
         if baseline.recalls:

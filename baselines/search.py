@@ -6,7 +6,6 @@ the train rows. The winner keeps the model that was scored.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import random
@@ -18,7 +17,7 @@ from operator import itemgetter
 from textwrap import shorten
 from typing import Any
 
-import numpy as np
+import joblib
 
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
@@ -85,17 +84,15 @@ class Search:
         self.resources = resources
         facts = [
             baseline.name,
-            settings.model_dump(mode="json"),
+            baseline.version,
+            [installed_version(name) for name in baseline.libraries],
+            settings.model_dump(),
             seed,
             resources.threads,
             resources.device,
-            [installed_version(name) for name in baseline.libraries],
-            baseline.version,
+            *(data.features, data.target, data.train, data.validation),
         ]
-        stamp = hashlib.sha256(repr(facts).encode())
-        for array in (data.features, data.target, data.train, data.validation):
-            stamp.update(np.ascontiguousarray(array).data)
-        self.journal = Journal(resources.checkpoint, stamp.hexdigest()[:16])
+        self.journal = Journal(resources.checkpoint, joblib.hash(facts))
         self.outcomes: dict[str, Trial] = {}
         self.trials: list[Trial] = []
         self.fits = 0

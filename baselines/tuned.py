@@ -112,7 +112,7 @@ class TunedBaseline:
             from npt.nn.device import device_of
 
             device_of(self.device)  # which refuses what is not available
-        grid = list(self.baseline.configurations(self.settings, data.task, len(split.train)))
+        grid = self.baseline.configurations(self.settings, data.task, len(split.train))
         search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
             winner = search.run(grid)

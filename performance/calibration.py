@@ -19,7 +19,7 @@ from npt.evaluation import evaluate
 from npt.interface import Resources
 from npt.metrics import scores
 from npt.train_rows import TrainRows
-from performance.machine import parser, start, write
+from performance.machine import parser, report, start
 from performance.tables import prepared
 from workflow.report.fold_tests import fold_test
 from workflow.report.rank_tests import sign_flip_p_value
@@ -37,17 +37,14 @@ def main() -> None:
     """Command line of the analysis."""
     options = parser(__doc__)
     options.add_argument("--tables", nargs="+", default=list(public_tables()))
-    arguments = options.parse_args()
-    start(arguments)
+    arguments = start(options)
     measured = []
     for name in arguments.tables:
         measured += scored_forests(name, arguments.threads)
     frame = pd.DataFrame(measured)
     loss = frame.assign(loss=losses(frame, "test_")).pivot_table("loss", KEYS, "forest")
     effects = loss[COMPARED].apply(lambda column: effect(loss["base"], column)).reset_index()
-    rows = verdicts(effects)
-    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".3f"))
-    write(arguments, "calibration", rows)
+    report(arguments, verdicts(effects))
 
 
 def scored_forests(name: str, threads: int) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ import pandas as pd
 from npt.data.frames import features_of
 from npt.data.public import public_tables
 from npt.estimator import NPTRegressor
-from performance.machine import parser, start, write
+from performance.machine import parser, report, start
 from performance.tables import prepared
 
 LEVELS = np.arange(0.05, 0.96, 0.05)
@@ -23,16 +23,13 @@ LEVELS = np.arange(0.05, 0.96, 0.05)
 
 def main() -> None:
     """Command line of the benchmark."""
-    arguments = parser(__doc__).parse_args()
-    start(arguments)
+    arguments = start(parser(__doc__))
     rows = []
     for dataset in public_tables().values():
         if dataset.task == "regression" and not dataset.tuned_on:
             rows.append(measured(dataset.name, arguments.threads))
-    table = pd.DataFrame(rows).set_index("table")
-    table.loc["mean"] = table.mean()
-    print(table.to_markdown(floatfmt=".3f"))
-    write(arguments, "intervals", rows)
+    report(arguments, rows)
+    print(pd.DataFrame(rows).mean(numeric_only=True))
 
 
 def first_fold(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:

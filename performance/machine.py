@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from torch.utils.benchmark import timer
 
-from npt.evaluation import peak_memory_mb, reset_peak_memory
+from npt.evaluation import peak_gpu_memory_mb, peak_memory_mb
 from npt.provenance import ROOT
 from workflow.results.job import machine
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Parser with the options of every benchmark; `start` applies them."""
+    """Parser with the options of every benchmark, for `start`."""
     options = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("--threads", type=int, default=torch.get_num_threads())
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    options.add_argument("--device", default=device)
+    options.add_argument("--device", type=torch.device, default=device)
     options.add_argument("--json", type=Path, help="file for the measurements")
     return options
 
 
-def start(arguments: argparse.Namespace) -> torch.device:
-    """Set the threads, print the machine, and return the device."""
+def start(options: argparse.ArgumentParser) -> argparse.Namespace:
+    """Parse the command line, set the threads, and print the machine."""
+    arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
-    device = torch.device(arguments.device)
-    print(f"{device_name(device)}, {arguments.threads} threads", flush=True)
-    return device
+    print(f"{device_name(arguments.device)}, {arguments.threads} threads", flush=True)
+    return arguments
 
 
 def device_name(device: torch.device) -> str:
@@ -51,33 +51,22 @@ def seconds(action: Callable[[], Any]) -> float:
     return timer() - started
 
 
-def reset_peak(device: torch.device) -> None:
-    """Start a new measurement of peak memory."""
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats(device)
-    elif not reset_peak_memory():
-        raise OSError("this system cannot reset the peak of memory")
+def peak_megabytes() -> float:
+    """Peak memory since `reset_peak_memory` in MiB: allocated on a GPU, or resident."""
+    return peak_gpu_memory_mb() or peak_memory_mb()
 
 
-def peak_megabytes(device: torch.device) -> float:
-    """Peak memory since `reset_peak` in MiB: allocated on a GPU, resident on the CPU."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 2**20
-    return peak_memory_mb()
-
-
-def write(arguments: argparse.Namespace, benchmark: str, rows: list[Any]) -> None:
-    """Write measurements, with what they were made on, as JSON if a file is named."""
+def report(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
+    """Print measurements; if a file is named, write them, and what they were made on, as JSON."""
+    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".3f"))
     if arguments.json is None:
         return
     describe = ["git", "describe", "--always", "--dirty"]
     revision = subprocess.run(describe, capture_output=True, text=True, check=False, cwd=ROOT)
     content = {
-        "benchmark": benchmark,
-        "device": device_name(torch.device(arguments.device)),
-        "threads": torch.get_num_threads(),
+        "device": device_name(arguments.device),
+        "threads": arguments.threads,
         "torch": torch.__version__,
-        "python": platform.python_version(),
         "revision": revision.stdout.strip(),
         "command": " ".join(sys.orig_argv[1:]),
         "rows": rows,

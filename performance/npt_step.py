@@ -5,13 +5,11 @@ In every round each implementation takes its turn, in one process with the same 
 round counts. An evaluation follows an update: one pass over the validation rows here, a pass each
 over validation, train and test rows in the plain implementation. The memory is the peak of a
 process of its own that does one step, with libraries, data, model and optimiser. On a GPU it is the
-memory allocated there. TFLOP/s are those of an update's matrix products; for comparison, the
-rates of a product of two square matrices are printed and written as rows `matrix product`.
+memory allocated there. TFLOP/s are those of an update's matrix products.
 """
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 from collections.abc import Callable
 from itertools import count
@@ -19,20 +17,18 @@ from multiprocessing.pool import Pool
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from npt.nn.cuda_graph import WARM_UP
-from npt.nn.device import arithmetic, autocast
+from npt.nn.device import arithmetic
 from npt.nn.flops import update_flop
 from npt.nn.losses import tradeoff
 from npt.nn.masking import mask
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
 from npt.nn.reference import PlainNPT, plain_loss
-from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining, build_model
 from npt.table import PARTS
-from performance.machine import parser, peak_megabytes, reset_peak, seconds, start, write
+from performance.machine import parser, peak_megabytes, report, seconds, start
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
 REFERENCE = "reference, float32"
@@ -48,35 +44,14 @@ def main() -> None:
     )
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     options.add_argument("--rounds", type=int, default=5)
-    arguments = options.parse_args()
-    device = start(arguments)
+    arguments = start(options)
     names = [*(f"npt, {precision}" for precision in arguments.ours), REFERENCE]
-    rows = [matrix_product(precision, device) for precision in arguments.ours]
-    # On a CPU the peak is that of the process, which therefore measures once.
-    once = 1 if device.type == "cpu" else None
-    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=once) as pool:
+    rows = []
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for configuration in arguments.configurations:
-            rows += measure(paper_shape(configuration), names, arguments.rounds, device, pool)
-    print(pd.DataFrame(rows).round(3).to_string(index=False))
-    write(arguments, "npt_step", rows)
-
-
-def matrix_product(precision: str, device: torch.device) -> dict[str, Any]:
-    """The fastest of some products of square matrices."""
-    size = 8192 if device.type == "cuda" else 2048
-    left, right = torch.randn(2, size, size, device=device)
-    settings = NPTSettings().changed(precision=precision)
-    if precision == "bfloat16":
-        left, right = left.bfloat16(), right.bfloat16()
-    with arithmetic(settings, device), autocast(settings, device):
-        fastest = min(seconds(lambda: left @ right) for _ in range(10))
-    return {
-        "configuration": "matrix product",
-        "implementation": precision,
-        "rows": size,
-        "step_ms": 1e3 * fastest,
-        "tflops": 2e-12 * size**3 / fastest,
-    }
+            shape = paper_shape(configuration)
+            rows += measure(shape, names, arguments.rounds, arguments.device, pool)
+    report(arguments, rows)
 
 
 def measure(
@@ -94,31 +69,27 @@ def measure(
     flop = update_flop(shape.settings, shape.rows, shape.columns, None)
     rows = []
     for name, (step_seconds, evaluation_seconds) in zip(names, fastest, strict=True):
-        measures = {
+        task = (shape.name, name, device, torch.get_num_threads())
+        row = {
             "configuration": shape.name,
             "implementation": name,
             "rows": shape.rows,
             "step_ms": 1e3 * step_seconds,
             "tflops": 1e-12 * flop / step_seconds,
             "evaluation_ms": 1e3 * evaluation_seconds,
-            "peak_mb": pool.apply(
-                peak_of_a_step, (shape.name, name, device, torch.get_num_threads())
-            ),
+            "peak_mb": pool.apply(peak_of_a_step, task),
         }
-        rows.append(measures)
+        rows.append(row)
     return rows
 
 
 def peak_of_a_step(configuration: str, name: str, device: torch.device, threads: int) -> float:
-    """Peak memory of this process in MiB after one step."""
+    """Peak memory in MiB of a new process after one step."""
     torch.set_num_threads(threads)
-    if device.type == "cuda":
-        gc.collect()
-        reset_peak(device)
     step, _ = implementation(name, paper_shape(configuration), device)
     for _ in range(1 if device.type == "cpu" else WARM_UP + 1):  # a GPU's last step is recorded
         step()
-    return peak_megabytes(device)
+    return peak_megabytes()
 
 
 def implementation(name: str, shape: Shape, device: torch.device) -> Calls:

@@ -7,14 +7,21 @@ import json
 
 import numpy as np
 import pandas as pd
-from matplotlib.collections import PathCollection
 
 from npt.estimator import NPTRegressor
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.intervals import first_fold
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import COMPACT_COLOR, EQUAL, NPT_COLOR, OTHER_COLOR, PAGE, pyplot
+from workflow.report.drawing import (
+    COMPACT_COLOR,
+    EQUAL,
+    NPT_COLOR,
+    OTHER_COLOR,
+    PAGE,
+    panels,
+    pyplot,
+)
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 
@@ -24,7 +31,7 @@ FIGURES = {  # study, kind and figure
     "influence.png": ("kernels/influence", "certificates", "influence"),
     "context.png": ("row_models/context", "context", "context"),
 }
-EFFECTS = {"benefits": (NPT_COLOR, "D"), "depends": (OTHER_COLOR, "o")}
+EFFECTS = {"benefits": (-0.15, NPT_COLOR), "depends": (0.15, OTHER_COLOR)}
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")
 DOTS_PER_INCH = 110
 DATASET, UNIT = "concrete", "compressive strength, MPa"
@@ -51,16 +58,15 @@ def draw_correlations() -> None:
     measured = json.loads((ROOT / "performance/results/when_rows_help.json").read_text())
     rows = pd.DataFrame(measured["rows"])
     rows = rows[rows["method"] == "npt_compact"].iloc[::-1]
-    size = (PAGE, 3.0)
-    figure, axes = pyplot().subplots(1, 2, figsize=size, sharey=True, layout="constrained")
+    figure, axes = panels(2, 14)
     for axis, (group, part) in zip(axes, rows.groupby("of", sort=False), strict=True):
-        for offset, (effect, points) in zip((-0.15, 0.15), part.groupby("effect"), strict=True):
-            color, marker = EFFECTS[str(effect)]
+        for effect, (offset, color) in EFFECTS.items():
+            points = part[part["effect"] == effect]
             middle = points["correlation"]
             ends = [middle - points["low"], points["high"] - middle]
-            lines = np.arange(len(points)) + offset
-            axis.errorbar(middle, lines, xerr=ends, fmt=marker, color=color, label=effect)
-            axis.set_yticks(np.arange(len(points)), points["fact"])
+            lines = np.arange(len(points))
+            axis.errorbar(middle, lines + offset, xerr=ends, fmt="o", color=color, label=effect)
+            axis.set_yticks(lines, points["fact"])
         axis.axvline(0, **EQUAL)
         axis.set_xlim(-1.05, 1.05)
         axis.set_title(f"{part['tables'].iloc[0]} {group}")
@@ -92,21 +98,20 @@ def draw_explanation() -> None:
             alpha=0.35,
             label=f"fitted rows, weight {label}",
         )
-    bar = {"marker": "|", "linestyle": "", "markersize": 20, "markeredgewidth": 2.5}
-    without = f"without these {ROWS} rows"
-    by_row = frame.groupby("row")
-    axes.plot(by_row["score"].first(), lines, color=OTHER_COLOR, label="prediction", **bar)
-    axes.plot(by_row["without_all_rows"].first(), lines, color=COMPACT_COLOR, label=without, **bar)
-    axes.plot(truth, lines, "x", color="black", label="true value")
+    scores = frame.groupby("row").first()
+    bars = {
+        "prediction": (scores["score"], OTHER_COLOR, 400),
+        f"without these {ROWS} rows": (scores["without_all_rows"], COMPACT_COLOR, 400),
+        "true value": (truth, "black", 60),
+    }
+    for label, (values, color, size) in bars.items():
+        axes.scatter(values, lines, marker="|", s=size, linewidths=2.5, color=color, label=label)
     axes.set_yticks(lines, [f"new row {line + 1}" for line in lines])
     axes.set_ylim(len(truth) - 0.5, -0.5)
     axes.set_xlabel(UNIT)
     legend = axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     for handle in legend.legend_handles:
-        if isinstance(handle, PathCollection):
-            handle.set_sizes([80.0])
-        else:
-            handle.set_markersize(9)
+        handle.set_sizes([80.0])
     figure.savefig(DOCS / "explain.png", dpi=150)
 
 

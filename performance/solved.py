@@ -13,9 +13,10 @@ import torch
 from sklearn.datasets import make_friedman1
 from torch.utils.benchmark import timer
 
+from npt.evaluation import reset_peak_memory
 from npt.solved.model import fit
 from npt.solved.settings import SolvedSettings
-from performance.machine import parser, peak_megabytes, reset_peak, start, write
+from performance.machine import parser, peak_megabytes, report, start
 
 COLUMNS = 20
 QUERIES = 1000
@@ -26,15 +27,10 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--rows", type=int, nargs="+", default=[1000, 4000, 20_000])
     options.add_argument("--exact", type=int, default=4000, help="most rows that are solved for")
-    arguments = options.parse_args()
-    device = start(arguments)
+    arguments = start(options)
     settings = SolvedSettings(exact_rows=arguments.exact)
-    fitted(200, settings, device)  # warm up
-    rows = []
-    for size in arguments.rows:
-        rows.append(fitted(size, settings, device))
-        print(*(f"{name} {value}" for name, value in rows[-1].items()), sep=", ", flush=True)
-    write(arguments, "solved", rows)
+    fitted(200, settings, arguments.device)  # warm up
+    report(arguments, [fitted(size, settings, arguments.device) for size in arguments.rows])
 
 
 def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[str, Any]:
@@ -42,7 +38,7 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
     features, labels = make_friedman1(size + QUERIES, COLUMNS, noise=1.0, random_state=0)
     categorical = np.zeros(COLUMNS, bool)
     gc.collect()
-    reset_peak(device)
+    reset_peak_memory()
     started = timer()
     model = fit(features[:size], labels[:size], categorical, settings=settings, device=device)
     fit_end = timer()
@@ -54,7 +50,7 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
         "system": "exact" if model.is_exact else "landmarks",
         "fit_seconds": fit_end - started,
         "predict_seconds": predict_end - fit_end,
-        "peak_mb": peak_megabytes(device),
+        "peak_mb": peak_megabytes(),
         "rmse": float(np.sqrt(np.mean((predictions - labels[size:]) ** 2))),
     }
 

@@ -17,7 +17,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.preprocessing import StandardScaler
 
 from npt.data.frames import features_of
-from performance.machine import parser, start, write
+from performance.machine import parser, report, start
 from performance.tables import prepared
 from workflow.results.study_file import read_study
 from workflow.studies.row_effects import row_effects
@@ -32,17 +32,14 @@ def main() -> None:
     """Command line of the analysis."""
     options = parser(__doc__)
     options.add_argument("folder", type=Path, help="such as results/reference/public")
-    arguments = options.parse_args()
-    start(arguments)
+    arguments = start(options)
     effects = row_effects(arguments.folder)
     facts = pd.DataFrame({name: facts_of(name) for name in effects["dataset"].unique()}).T
     main = read_study(arguments.folder / "main.csv")
     loss = np.where(main["task"] == "regression", main["test_rmse"], main["test_nll"])
     means = main.assign(loss=loss).pivot_table("loss", "dataset", "method")
     facts["noise"] = means.min(axis=1) / means["constant"]  # the lowest loss of any method
-    rows = correlations(effects, facts)
-    print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".2f"))
-    write(arguments, "when_rows_help", rows)
+    report(arguments, correlations(effects, facts))
 
 
 def facts_of(name: str) -> dict[str, float]:

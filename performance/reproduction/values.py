@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -103,7 +103,7 @@ class Reproduced:
     cell: Cell
     state: str
     planned: str = ""
-    values: tuple[Value, ...] = ()
+    values: Sequence[Value] = ()
 
 
 @cache
@@ -159,23 +159,18 @@ def reproduced(cell: Cell, full_size: Iterable[Model], smaller: Iterable[Model])
     """State and values of a cell, given models with the paper's settings and others."""
     if (cell.table, cell.dataset) in REASONS:
         return Reproduced(cell, IMPOSSIBLE)
-    papers = [planned_model(part, full_size) for part in cell.parts or (cell,)]
+    papers = []
+    for part in cell.parts or (cell,):
+        planned = (model for model in full_size if model.study.kind == part.kind)
+        papers.append(next((model for model in planned if measures(model, part)), None))
     paper = papers[0]
     if paper is None or {model and model.source for model in papers} != {paper.source}:
         return Reproduced(cell, UNPLANNED)
     models = [model for model in (*full_size, *smaller) if measures(model, cell)]
-    values = list(filter(None, (value_of(cell, model, paper) for model in models)))
-    values.sort(key=lambda value: bool(value.reductions))
-    state = values[0].state if values else PLANNED
-    return Reproduced(cell, state, paper.source, tuple(values))
-
-
-def planned_model(cell: Cell, models: Iterable[Model]) -> Model | None:
-    """The first model of which a study of the cell's kind has the cell's value."""
-    for model in models:
-        if model.study.kind == cell.kind and measures(model, cell):
-            return model
-    return None
+    values = [value_of(cell, model, paper) for model in models]
+    known = sorted(filter(None, values), key=lambda value: bool(value.reductions))
+    state = known[0].state if known else PLANNED
+    return Reproduced(cell, state, paper.source, known)
 
 
 def measures(model: Model, cell: Cell) -> bool:
@@ -209,10 +204,9 @@ def value_of(cell: Cell, model: Model, paper: Model) -> Value | None:
         paper: The model at full size.
     """
     reductions = reductions_of(cell, model, paper)
-    rows = model.rows
-    if reductions is None or cell.measure not in rows or (rows["status"] != "ok").any():
+    if reductions is None or cell.measure not in model.rows:
         return None
-    measured = rows[cell.measure] / cell.scale
+    measured = model.rows[cell.measure] / cell.scale
     if measured.isna().any():
         return None
     mean = measured.mean()

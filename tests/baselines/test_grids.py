@@ -24,7 +24,7 @@ def configurations(
     baseline: Baseline, grid: Any, task: Task, train_rows: int = 100
 ) -> list[dict[str, Any]]:
     settings = BaselineSettings(grid=grid)
-    return list(baseline.configurations(settings, task, train_rows))
+    return baseline.configurations(settings, task, train_rows)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Options
 
 K = 5
-STRICT = DeletionOptions(tolerance=1e-9, left=(K + 1) / 51)
+STRICT = DeletionOptions(tolerance=1e-6, left=(K + 1) / 51)
 
 
 def query(name: str, **grid: Any) -> ProbeQuery:
