@@ -1,5 +1,7 @@
 """Dependence and benefit: trained models are probed, and compared with their blind twins."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,6 +6,8 @@ range of their columns moves another's prediction further. It is compared with t
 that a search finds, and with the mean one under corruption.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,6 +3,8 @@
 The NPT paper predicts with all rows (section 2.2); how many a trained model needs it leaves open.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 

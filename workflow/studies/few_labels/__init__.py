@@ -4,6 +4,8 @@ Each variant shows the targets of some train rows. The others are there without 
 permuted features, which must not help, or removed. See `npt.train_rows`.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args
