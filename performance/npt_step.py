@@ -5,7 +5,8 @@ In every round each implementation takes its turn, in one process with the same 
 round counts. An evaluation follows an update: one pass over the validation rows here, a pass each
 over validation, train and test rows in the plain implementation. The memory is the peak of a
 process of its own that does one step, with libraries, data, model and optimiser. On a GPU it is the
-memory allocated there. TFLOP/s are those of an update's matrix products.
+memory allocated there. TFLOP/s are those of an update's matrix products. The first rows have those
+of a product of two square matrices.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from npt.nn.losses import tradeoff
 from npt.nn.masking import mask
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
 from npt.nn.reference import PlainNPT, plain_loss
+from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining, build_model
 from npt.table import PARTS
 from performance.machine import parser, peak_megabytes, report, seconds, start
@@ -46,12 +48,28 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     arguments = start(options)
     names = [*(f"npt, {precision}" for precision in arguments.ours), REFERENCE]
-    rows = []
+    rows = [matrix_product(precision, arguments.device) for precision in arguments.ours]
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for configuration in arguments.configurations:
             shape = paper_shape(configuration)
             rows += measure(shape, names, arguments.rounds, arguments.device, pool)
     report(arguments, rows)
+
+
+def matrix_product(precision: str, device: torch.device) -> dict[str, Any]:
+    """The fastest of ten products of square matrices."""
+    size = 8192 if device.type == "cuda" else 2048
+    kind = torch.bfloat16 if precision == "bfloat16" else torch.float32
+    left, right = torch.randn(2, size, size, device=device, dtype=kind)
+    with arithmetic(NPTSettings().changed(precision=precision), device):
+        fastest = min(seconds(lambda: left @ right) for _ in range(10))
+    return {
+        "configuration": "matrix product",
+        "implementation": precision,
+        "rows": size,
+        "step_ms": 1e3 * fastest,
+        "tflops": 2e-12 * size**3 / fastest,
+    }
 
 
 def measure(
