@@ -14,7 +14,6 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable
 from itertools import count
-from multiprocessing.pool import Pool
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from npt.table import PARTS
 from performance.machine import parser, peak_megabytes, report, seconds, start
 from performance.shapes import SHAPES, Shape, generated, paper_shape
 
-REFERENCE = "reference, float32"
+REFERENCE = "reference"  # in float32
 Calls = tuple[Callable[[], Any], Callable[[], Any]]
 """The next update, and an evaluation as after an update."""
 
@@ -47,12 +46,10 @@ def main() -> None:
     options.add_argument("--ours", nargs="+", default=["float32"], metavar="PRECISION")
     options.add_argument("--rounds", type=int, default=5)
     arguments = start(options)
-    names = [*(f"npt, {precision}" for precision in arguments.ours), REFERENCE]
+    names = [*arguments.ours, REFERENCE]
     rows = [matrix_product(precision, arguments.device) for precision in arguments.ours]
-    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        for configuration in arguments.configurations:
-            shape = paper_shape(configuration)
-            rows += measure(shape, names, arguments.rounds, arguments.device, pool)
+    for configuration in arguments.configurations:
+        rows += measure(paper_shape(configuration), names, arguments.rounds, arguments.device)
     report(arguments, rows)
 
 
@@ -73,29 +70,31 @@ def matrix_product(precision: str, device: torch.device) -> dict[str, Any]:
 
 
 def measure(
-    shape: Shape, names: list[str], rounds: int, device: torch.device, pool: Pool
+    shape: Shape, names: list[str], rounds: int, device: torch.device
 ) -> list[dict[str, Any]]:
     """A row for each implementation at one shape."""
     calls = {name: implementation(name, shape, device) for name in names}
     times = np.empty((rounds + 1, len(names), 2))
     for turns in times:
         for turn, (name, (step, evaluate)) in zip(turns, calls.items(), strict=True):
-            precision = name.rpartition(" ")[2]
+            precision = "float32" if name == REFERENCE else name
             with arithmetic(shape.settings.changed(precision=precision), device):
                 turn[:] = seconds(step), seconds(evaluate)
     fastest = times[1:].min(0)  # the first round warms up, on a GPU the first three
     flop = update_flop(shape.settings, shape.rows, shape.columns, None)
+    processes = [(shape.name, name, device, torch.get_num_threads()) for name in names]
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        peaks = pool.starmap(peak_of_a_step, processes, chunksize=1)
     rows = []
-    for name, (step_seconds, evaluation_seconds) in zip(names, fastest, strict=True):
-        task = (shape.name, name, device, torch.get_num_threads())
+    for name, (step, evaluation), peak in zip(names, fastest, peaks, strict=True):
         row = {
             "configuration": shape.name,
             "implementation": name,
             "rows": shape.rows,
-            "step_ms": 1e3 * step_seconds,
-            "tflops": 1e-12 * flop / step_seconds,
-            "evaluation_ms": 1e3 * evaluation_seconds,
-            "peak_mb": pool.apply(peak_of_a_step, task),
+            "step_ms": 1e3 * step,
+            "tflops": 1e-12 * flop / step,
+            "evaluation_ms": 1e3 * evaluation,
+            "peak_mb": peak,
         }
         rows.append(row)
     return rows
@@ -111,16 +110,11 @@ def peak_of_a_step(configuration: str, name: str, device: torch.device, threads:
 
 
 def implementation(name: str, shape: Shape, device: torch.device) -> Calls:
-    """The plain implementation, or this project's at a precision."""
+    """This project's NPT at a precision, or the plain implementation."""
     if name == REFERENCE:
         return plain_calls(shape, device)
-    return npt_calls(shape, name.removeprefix("npt, "), device)
-
-
-def npt_calls(shape: Shape, precision: str, device: torch.device) -> Calls:
-    """This project's NPT."""
     settings = shape.settings.changed(
-        precision=precision,
+        precision=name,
         recompute_activations="never",
         batch_rows=None,
     )

@@ -46,7 +46,6 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
     predict_end = timer()
     return {
         "rows": size,
-        "columns": COLUMNS,
         "system": "exact" if model.is_exact else "landmarks",
         "fit_seconds": fit_end - started,
         "predict_seconds": predict_end - fit_end,

@@ -42,7 +42,7 @@ def main() -> None:
     report(arguments, correlations(effects, facts))
 
 
-def facts_of(name: str) -> dict[str, float]:
+def facts_of(name: str) -> dict[str, Any]:
     """Rows, features, share of categories, repeated and near rows, and effective dimension."""
     table = prepared(name).table
     features = features_of(table)

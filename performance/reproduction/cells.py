@@ -105,17 +105,10 @@ class Cell:
 def published_cells() -> tuple[Cell, ...]:
     """All cells by table, in the order of the page."""
     scores = tuple(score_tables())
-    five_folds = Cell(
-        table=4,
-        row="base, five folds",
-        column=dataset_title("protein"),
-        content=published()["table_4_ablation"]["protein_base_five_fold"],
-        kind="benchmark",
-        dataset="protein",
-        variant=BASE,
-        measure="test_rmse",
-        folds=5,
-    )
+    content = published()["table_4_ablation"]["protein_base_five_fold"]
+    model = ("benchmark", "protein", BASE, "test_rmse")
+    title = dataset_title("protein")
+    five_folds = Cell(4, "base, five folds", title, content, *model, folds=5)
     return (
         *table_1(scores),
         *table_2(),

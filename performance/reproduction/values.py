@@ -19,7 +19,6 @@ from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error
 from workflow.report.summary import REFERENCE, stored_study
 from workflow.studies.ablation.view import paper_table
-from workflow.studies.corruption import EVERYTHING, CorruptionOptions
 from workflow.studies.corruption.view import with_changes
 
 CONFIGURATIONS = ROOT / "workflow" / "configs"
@@ -183,11 +182,10 @@ def measures(model: Model, cell: Cell) -> bool:
         return is_variant and model.folds >= cell.folds
     if cell.kind != model.study.kind:
         return False
-    options = model.study.options
     if cell.table == 2:
-        return EVERYTHING in CorruptionOptions.model_validate(options).selections
+        return True
     if cell.table == 3:
-        compared = [f"{method}_rmse" for method in options["compare_with"]]
+        compared = [f"{method}_rmse" for method in model.study.options["compare_with"]]
         is_measured = cell.measure in ("rmse", *NEIGHBOURS, *compared)
         return is_measured and model.settings["lookup"] == cell.variant
     if cell.table == 13:
