@@ -89,7 +89,7 @@ class Search:
             resources.device,
             *(data.features, data.target, data.train, data.validation),
         ]
-        self.journal = Journal(resources.checkpoint, joblib.hash(facts))
+        self.journal = Journal(resources.checkpoint, str(joblib.hash(facts)))
         self.outcomes: dict[str, Trial] = {}
         self.trials: list[Trial] = []
         self.fits = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,14 +50,7 @@ def test_a_fit_without_unlabelled_rows_or_with_one_class_predicts(name: str) -> 
     for data in (alone, two_clusters(20)):
         probabilities = baseline.fit(data, {}, 0, Resources())(data.features, {})
         assert np.allclose(probabilities.sum(1), 1)
-    one_class = TrainingData(
-        features=alone.features,
-        target=np.zeros(2),
-        train=np.arange(2),
-        validation=np.arange(2),
-        task="binary",
-        classes=2,
-    )
+    one_class = replace(alone, target=np.zeros(2))
     assert np.all(baseline.fit(one_class, {}, 0, Resources())(alone.features, {}) == 1)
 
 
