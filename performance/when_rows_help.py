@@ -46,6 +46,7 @@ def facts_of(name: str) -> dict[str, Any]:
     """Rows, features, share of categories, repeated and near rows, and effective dimension."""
     table = prepared(name).table
     features = features_of(table)
+    kinds = [table.columns[j].kind for j in table.features]
     numbers = pd.get_dummies(features, dtype=float)
     numbers = numbers.fillna(numbers.mean()).fillna(0.0)
     points = StandardScaler().fit_transform(numbers)
@@ -57,7 +58,7 @@ def facts_of(name: str) -> dict[str, Any]:
     return {
         "rows": table.rows,
         "features": features.shape[1],
-        "categories": np.mean([table.columns[j].kind == "categorical" for j in table.features]),
+        "categories": kinds.count("categorical") / len(kinds),
         "repeated rows": features.duplicated(keep=False).mean(),
         "near rows": (distances.min(0) < NEAR * np.median(pairs)).mean(),
         "effective dimension": variances.sum() ** 2 / (variances**2).sum(),

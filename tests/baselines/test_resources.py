@@ -11,8 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from baselines import baselines
-from baselines.baseline import Predictor
-from baselines.grids import BaselineSettings
+from baselines.grids import BaselineSettings, Parameters
 from baselines.tuned import TunedBaseline
 from npt.errors import Infeasible, UserError
 from npt.interface import Resources
@@ -95,15 +94,15 @@ def test_a_fit_starts_no_more_threads_than_allowed() -> None:
     assert max(started) <= 0
 
 
-def test_thread_pools_of_libraries_are_limited() -> None:
+def test_thread_pools_of_libraries_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[int] = []
 
-    class Recording(Toy):
-        def fit(self, *arguments: Any) -> Predictor:
-            limits.extend(pool["num_threads"] for pool in threadpool_info())
-            return super().fit(*arguments)
+    def predict(self: Toy, features: np.ndarray, parameters: Parameters) -> np.ndarray:
+        limits.extend(pool["num_threads"] for pool in threadpool_info())
+        return np.zeros(len(features))
 
-    tuned(Recording([0.0]))
+    monkeypatch.setattr(Toy, "predict", predict)
+    tuned(Toy([0.0]))
     assert set(limits) == {1}
 
 
