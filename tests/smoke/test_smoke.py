@@ -96,6 +96,20 @@ def test_trials_of_a_search_are_kept(finished: Path) -> None:
     assert list(rows["fits"]) == [2, 2]
 
 
+def test_tuning_shows_the_trial_with_the_lowest_loss(finished: Path) -> None:
+    rows = read_study(finished / "results/studies/main.csv")
+    rows = rows[rows["method"] == "npt"]
+    assert list(rows["variant"]) == ["tuned", "tuned"]
+    for row in rows.itertuples():
+        stem = f"synthetic/npt/tuned/seed_0/folds_{row.fold}"
+        trials = pd.read_parquet(finished / "results/runs" / f"{stem}.scores.parquet")
+        losses = trials.set_index("configuration")["validation_loss"]
+        assert list(losses.index) == ["base", "trial_01"]
+        chosen = json.loads(str(row.chosen))["configuration"]
+        assert row.validation_loss == losses[chosen] == losses.min()
+        assert row.fits == 2
+
+
 def test_training_leaves_metrics_and_no_checkpoint(finished: Path) -> None:
     folder = finished / "results/runs/synthetic/npt/base/seed_0"
     names = {path.name.removeprefix("folds_0") for path in folder.glob("folds_0*")}

@@ -12,12 +12,13 @@ from scipy.stats import spearmanr
 from npt.compact.probe import CompactProbe
 from npt.data.encoding import one_hot_features
 from npt.nn.probe import NPTProbe
-from npt.nn.trained import query_batches
+from npt.nn.trained import TrainedNPT, query_batches
 from tests.npt.compact.tables import small_compact
 from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.attention.probe import FURTHER, heads, spread, standardised_ranks
 from workflow.studies.attention.view import is_local
+from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["attention"]
 
@@ -108,6 +109,23 @@ def test_partner_is_the_attention_to_the_own_duplicate() -> None:
             duplicate = len(batch.rows) + query
             expected = partner[int(batch.rows[query])]
             assert line[duplicate].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_heads_are_compared_with_those_before_training() -> None:
+    trained, table, split = small_npt("regression")
+    rows = split.test[:4]
+    query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, KIND.options())
+    facts, _ = KIND.probe(query)
+    initial = TrainedNPT.untrained(trained.settings, trained.device, table, split, trained.seed)
+    after = heads(NPTProbe(trained), table, rows)
+    before = heads(NPTProbe(initial), table, rows)
+    assert not np.allclose(after[0, 0]["nearness"], before[0, 0]["nearness"])
+    for index, head in enumerate(facts["heads"]["heads"]):
+        assert (head["layer"], head["head"]) == (0, index)
+        assert head["nearness"] == pytest.approx(after[0, index]["nearness"].tolist(), rel=1e-4)
+        assert head["untrained"] == pytest.approx(before[0, index]["nearness"].tolist(), rel=1e-4)
+        relative = np.array(facts["maps"]["rows"][index])
+        assert relative == pytest.approx(np.stack(after[0, index]["relative"]), rel=1e-4)
 
 
 @pytest.mark.parametrize("changes", [{"between_datapoints": False}, {"attends_to": "self"}])

@@ -92,6 +92,19 @@ def test_predictions_shift_by_their_root_mean_square() -> None:
     assert shift("binary", right, moved) == pytest.approx(0.1)
 
 
+def test_default_probe_is_the_papers() -> None:
+    model, whole, split = small_npt("regression")
+    facts, arrays = probe(query(NPTProbe(model), whole, split))
+    corrupted = NPTProbe(model).predict_perturbed(split.test, Perturbation("shuffle", 1.0), 3)
+    rmse = np.sqrt(np.mean((corrupted - whole.truth[split.test]) ** 2))
+    assert facts["corrupted_rmse"] == rmse
+    assert np.array_equal(arrays["corrupted"], corrupted)
+    assert facts["target_deviation"] == pytest.approx(np.std(whole.truth[split.train]))
+    clean = model.predict(split.test).values
+    assert facts["corrupted_shift"] == np.sqrt(np.mean((corrupted - clean) ** 2))
+    assert set(arrays) == {"clean", "corrupted", "control_rows", "control"}
+
+
 def test_scores_are_means_over_different_permutations() -> None:
     model, whole, split = small_npt("multiclass")
     options = {"columns": ["features"], "rows": ["train"], "permutations": 3}

@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from npt.compact.probe import CompactProbe
+from npt.data.encoding import one_hot_features
 from npt.nn.inputs import ModelInput
 from npt.nn.masking import mask
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
 from npt.table import Task
 from tests.npt.compact.tables import small_compact
-from tests.workflow.studies.models import small_npt
+from tests.workflow.studies.models import lookup_npt, small_npt
 from workflow.studies import kinds
 from workflow.studies.deletion import DeletionOptions
 from workflow.studies.deletion.algorithm import Search, deletions
@@ -155,6 +156,22 @@ def test_changes_are_judged(
         search.propose()
         search.judge(change)
     assert (len(search.left), search.done) == (left, is_done)
+
+
+def test_facts_of_the_probe_are_those_of_its_searches() -> None:
+    trained, table, split = lookup_npt(60, updates=1)
+    rows = split.test[:4]
+    kind = kinds()["deletion"]
+    options = kind.options(left=0.5)
+    facts, _ = kind.probe(ProbeQuery(NPTProbe(trained), table, split, rows, 0, options))
+    results = deletions(NPTProbe(trained), rows, options, 0)
+    features = one_hot_features(table, trained.statistics)
+    measured = np.array([distances(features, result, 0) for result in results])
+    for name, column in zip(("kept", "deleted", "random"), measured.T, strict=True):
+        assert facts["distances"][name] == pytest.approx(column, rel=1e-4)
+    assert facts["left_share"] == pytest.approx(np.mean([r.kept.mean() for r in results]))
+    partners = [r.kept[r.context == table.rows + r.row].item() for r in results]
+    assert facts["partner_kept"] == np.mean(partners)
 
 
 def test_distances_to_kept_deleted_and_random_rows() -> None:
