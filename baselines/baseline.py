@@ -119,6 +119,11 @@ class Baseline(ABC):
         Args:
             key: Key of the settings that has the parameters, `grid` or `fixed`.
         """
+        for name, value in parameters.items():
+            if not _is_plain(value):
+                raise UserError(
+                    f"{self.name}.{key}.{name}: {value!r} is not a number, text or list of these"
+                )
         if self.schema is not None:
             validated(self.schema, parameters, f"{self.name}.{key}")
 
@@ -197,6 +202,13 @@ class Baseline(ABC):
                     examples = dict.fromkeys(map(str, tunable[name]))
                     raise UserError(f"{key}: {value!r} is not a value such as {listed(examples)}")
                 self.check({name: value}, "grid")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is none, a number, text, or a list of these."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def _is_like(value: Any, declared: Sequence[Any]) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, field_validator
 
 from npt.errors import unknown
 from npt.validation import Strict
@@ -36,7 +36,7 @@ class BaselineSettings(Strict):
     """
 
     grid: GridName | dict[str, list[Any]] = "paper"
-    fixed: dict[str, JsonValue] = Field(default_factory=dict)
+    fixed: dict[str, Any] = Field(default_factory=dict)
     budget: int | None = Field(default=None, ge=1)
     native_categories: bool = False
     native_missing: bool = False

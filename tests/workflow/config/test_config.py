@@ -133,6 +133,7 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(settings={"mlp": {"gird": "quick"}}), "settings.mlp: 'gird'"),  # no study runs it
         (boosted(grid={"learning_rate": ["high"]}), "settings.xgboost.grid.learning_rate: 'high'"),
         (boosted(grid={"n_estimators": [0]}), "settings.xgboost.grid.n_estimators: 0"),
+        (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.fixed.gamma"),
         (boosted(fixed={"gamma": [date(2020, 1, 1)]}), "settings.xgboost.fixed.gamma"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
