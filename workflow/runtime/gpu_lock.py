@@ -11,6 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from npt.errors import UserError
+
 SHARED = "NPT_TRAININGS_PER_GPU"  # environment variable; default: 1
 _held: list[FileLock] = []
 
@@ -25,9 +27,20 @@ def device(name: str) -> str:
     if number == 0:
         return name
     names = gpu_names(number)
-    rounds = range(int(os.environ.get(SHARED, 1)))
-    places = [f"{name}-{place}" if place else name for place in rounds for name in names]
+    places = [f"{name}-{place}" if place else name for place in range(shared()) for name in names]
     return f"cuda:{claim(places) % number}"
+
+
+def shared() -> int:
+    """How many trainings may have a GPU at once.
+
+    Raises:
+        UserError: The environment says something else than a number.
+    """
+    text = os.environ.get(SHARED, "1")
+    if not text.isdecimal() or int(text) < 1:
+        raise UserError(f"{SHARED}: {text!r} is not a number of trainings; allowed: 1 or more")
+    return int(text)
 
 
 def gpu_names(number: int) -> list[str]:

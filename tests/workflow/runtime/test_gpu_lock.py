@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from npt.errors import UserError
 from workflow.runtime import gpu_lock
 
 HOLD = """
@@ -67,3 +68,12 @@ def test_trainings_can_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPT_TRAININGS_PER_GPU", "2")
     assert gpu_lock.device("auto") == "cuda:1"
     assert claimed == [["a", "b", "a-1", "b-1"]]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many", ""])
+def test_number_of_trainings_on_a_gpu_is_checked(
+    number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NPT_TRAININGS_PER_GPU", number)
+    with pytest.raises(UserError, match="NPT_TRAININGS_PER_GPU"):
+        gpu_lock.shared()
