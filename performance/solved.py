@@ -38,7 +38,8 @@ def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[st
     features, labels = make_friedman1(size + QUERIES, COLUMNS, noise=1.0, random_state=0)
     categorical = np.zeros(COLUMNS, bool)
     gc.collect()
-    reset_peak_memory()
+    if not reset_peak_memory():
+        raise OSError("this system cannot reset the peak of memory")
     started = timer()
     model = fit(features[:size], labels[:size], categorical, settings=settings, device=device)
     fit_end = timer()
