@@ -45,11 +45,12 @@ class CellEmbedding(nn.Module):
         scales = torch.tensor(by_member(settings.bin_scale, members))
         means = torch.from_numpy(encoder.means).float()
         self.functions: PiecewiseLinear | Periodic
-        if settings.number_embedding == "linear":
-            means = means[:, :0]  # no function but the number itself
-        self.functions = PiecewiseLinear(means)
         if settings.number_embedding == "periodic":
             self.functions = Periodic(numbers, settings.bins)
+        elif settings.number_embedding == "piecewise":
+            self.functions = PiecewiseLinear(means)
+        else:
+            self.functions = PiecewiseLinear(means[:, :0])  # no function but the number itself
         for name in ("numeric", "categorical"):
             places = np.searchsorted(encoder.features, getattr(encoder, name))
             self.register_buffer(name, torch.from_numpy(places), persistent=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
@@ -36,8 +36,6 @@ from workflow.config.scoring import Ranking, Scoring
 
 class StudyConfig(Strict):
     """A study: a selection of runs and what it shows of them."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     kind: KindName = "benchmark"
     """Kind of the study, a folder of `workflow/studies`."""
@@ -81,8 +79,6 @@ StudyBlock = Annotated[StudyConfig, BeforeValidator(empty_if_none)]
 
 class Config(Strict):
     """All that the results of a run depend on, apart from where it runs."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     preset: Title = "custom"
     """Name of the configuration, shown with its results."""

@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
 
 from baselines import methods
 from npt.data.datasets import datasets
 from npt.table import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The models that the benchmark is about: shown first, and drawn in colors of their own. The
 # first of them in a study is the one that other methods are compared with.

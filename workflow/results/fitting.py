@@ -14,7 +14,7 @@ from npt.evaluation import Evaluation, evaluate
 from npt.interface import Resources, Savable, Trial
 from npt.metrics import METRICS_VERSION, scores
 from workflow.planning import paths
-from workflow.results.job import Job, device_of
+from workflow.results.job import Job, device_title
 from workflow.results.predictions import fold_arrays
 from workflow.results.row import Row, sizes
 
@@ -50,7 +50,7 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     evaluation = evaluate(learner, train_table, its_split, job.run.training_seed(fold))
     device = None  # of a fit that failed
     if evaluation.status == "ok":
-        device = device_of(learner)
+        device = device_title(learner)
     row = Row(**identity, **_outcome(evaluation), threads=resources.threads, device=device)
     if evaluation.predictions:
         metrics = scores(evaluation.predictions, job.prepared.table, split)

@@ -127,7 +127,7 @@ def machine() -> str:
     return f"{processor}, {counted(cpu_count(), 'core')}"
 
 
-def device_of(model: object) -> str:
+def device_title(model: object) -> str:
     """The device that a fitted model is on, with the model of a GPU."""
     device = str(getattr(model, "device", "cpu"))
     if not device.startswith("cuda"):

@@ -14,7 +14,7 @@ from npt.interface import Resources, TrainedModel
 from npt.table import Split
 from workflow.config.study import Study
 from workflow.planning import paths
-from workflow.results.job import Job, device_of
+from workflow.results.job import Job, device_title
 from workflow.results.predictions import read_predictions
 from workflow.results.row import Row, sizes
 from workflow.results.row_file import read_rows, remedy
@@ -83,7 +83,7 @@ class RunProbe:
                 columns |= sizes(split)
                 columns["rows"] = len(rows)
                 columns["probe_seconds"] = round(seconds, 3)
-                columns["device"] = device_of(probe.trained)
+                columns["device"] = device_title(probe.trained)
                 columns |= facts
                 measured["rows"] = rows
                 arrays = {f"fold_{fold}_{name}": values for name, values in measured.items()}
