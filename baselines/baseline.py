@@ -113,16 +113,27 @@ class Baseline(ABC):
         """Names of all parameters for a task."""
         return self.defaults
 
+    def of_task(self, parameters: Parameters, task: Task) -> dict[str, Any]:
+        """Those of the parameters that the model for a task has."""
+        known = self.known_parameters(task)
+        return {name: value for name, value in parameters.items() if name in known}
+
     def check(self, parameters: Parameters, key: str) -> None:
         """Raise `UserError` for values that are not allowed, whatever the data.
 
         Args:
             key: Key of the settings that has the parameters, `grid` or `fixed`.
         """
+        typed = self.schema.model_fields if self.schema else ()
         for name, value in parameters.items():
             if not _is_plain(value):
                 raise UserError(
                     f"{self.name}.{key}.{name}: {value!r} is not a number, text or list of these"
+                )
+            default = self.defaults.get(name)
+            if name not in typed and default is not None and not _has_type(value, [default]):
+                raise UserError(
+                    f"{self.name}.{key}.{name}: {value!r} is not of the type of {default!r}"
                 )
         if self.schema is not None:
             validated(self.schema, parameters, f"{self.name}.{key}")
@@ -143,13 +154,15 @@ class Baseline(ABC):
     ) -> list[dict[str, Any]]:
         """Every configuration of the grids that the settings name, in scikit-learn's order.
 
+        Parameters that are of another task alone are left out.
+
         Raises:
             UserError: The grid has a parameter that the baseline does not tune.
         """
         from sklearn.model_selection import ParameterGrid
 
         grids: Any = self.grids(settings, task, train_rows)
-        return list(ParameterGrid(grids))
+        return list(ParameterGrid([self.of_task(grid, task) for grid in grids]))
 
     def grids(self, settings: BaselineSettings, task: Task, train_rows: int) -> list[Grid]:
         """The grids that the settings name.
@@ -213,10 +226,14 @@ def _is_plain(value: Any) -> bool:
 
 def _is_like(value: Any, declared: Sequence[Any]) -> bool:
     """Whether a value is one of the declared texts, or has the type and sign of declared values."""
-    types = set(map(type, declared))
     if isinstance(value, str):
         return value in declared
-    if type(value) not in (int, float):
-        return type(value) in types
-    least = 0 if float in types or 0 in declared else 1
-    return value >= least and bool(types & {type(value), float})
+    least = 0 if 0 in declared or any(isinstance(other, float) for other in declared) else 1
+    is_number = type(value) in (int, float)
+    return _has_type(value, declared) and not (is_number and value < least)
+
+
+def _has_type(value: Any, declared: Sequence[Any]) -> bool:
+    """Whether a value has the type of a declared one; whole numbers are real ones, too."""
+    types = set(map(type, declared))
+    return bool(types & ({int, float} if type(value) is int else {type(value)}))

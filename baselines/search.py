@@ -128,7 +128,8 @@ class Search:
         return self._best(tried)
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
-        parameters = {**self.baseline.defaults, **self.settings.fixed, **point}
+        fixed = self.baseline.of_task(self.settings.fixed, self.data.task)
+        parameters = {**self.baseline.defaults, **fixed, **point}
         effective = self.baseline.effective_parameters(parameters, self.data)
         shared = self.baseline.shared_parameters(parameters)
         alone = {name: value for name, value in effective.items() if name not in shared}

@@ -103,6 +103,8 @@ def _message(error: Details) -> str:
     if kind in ("too_short", "string_too_short") and not error["input"]:
         return "is empty"
     message = SUBJECT.sub("", error["msg"]).replace(" after validation", "")
+    if isinstance(error["input"], str):
+        message = message.replace(" items", " characters")
     return f"{_shown(error['input'])} {message}"
 
 

@@ -11,8 +11,10 @@ import pytest
 from baselines import baselines
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, size_of
+from baselines.search import Search
 from baselines.training_data import training_data
 from npt.errors import UserError
+from npt.interface import Resources
 from npt.table import Task
 from npt.validation import validated
 from tests.conftest import first_split, make_table
@@ -129,3 +131,16 @@ def test_grids_of_any_size_are_in_the_order_of_scikit_learn() -> None:
     points = configurations(baselines()["knn"], grid, "binary", 1_000_000)
     values = [(point["n_neighbors"], point["p"]) for point in points]
     assert values == list(itertools.product([1, 2], [1, 2]))
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_parameters_of_another_task_are_left_out(task: Task) -> None:
+    """Ridge regression has `alpha`, and logistic regression `C`."""
+    name = "alpha" if task == "regression" else "C"
+    grid = {"alpha": [2.0, 3.0], "C": [2.0, 3.0]}
+    assert configurations(baselines()["linear"], grid, task) == [{name: 2.0}, {name: 3.0}]
+    table = make_table(task)
+    data = training_data(table, first_split(table), codes=False)
+    settings = BaselineSettings(fixed={"alpha": 2.0, "C": 2.0})
+    search = Search(baselines()["linear"], data, settings, 0, Resources())
+    assert search.run([{}]).parameters == {name: 2.0}

@@ -134,6 +134,11 @@ def error_of(config: dict[str, Any]) -> str:
         (boosted(grid={"learning_rate": ["high"]}), "settings.xgboost.grid.learning_rate: 'high'"),
         (boosted(grid={"n_estimators": [0]}), "settings.xgboost.grid.n_estimators: 0"),
         (boosted(fixed={"gamma": [[{"a": 1}]]}), "settings.xgboost.fixed.gamma"),
+        (raw(preset="a" * 101), "preset: 'a.* at most 100 characters"),
+        (
+            raw(methods=["tabr"], settings={"tabr": {"fixed": {"max_epochs": "many"}}}),
+            "settings.tabr.fixed.max_epochs: 'many'",
+        ),
         (boosted(fixed={"gamma": [date(2020, 1, 1)]}), "settings.xgboost.fixed.gamma"),
         (
             raw(methods=["mlp"], settings={"mlp": {"fixed": {"tol": date(2020, 1, 1)}}}),
