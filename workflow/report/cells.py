@@ -74,7 +74,7 @@ def scientific(value: float, digits: int) -> Cell:
 
 def count(value: float) -> Cell:
     """A whole number with thousands separators."""
-    return _numeric(value, f"{value:,.0f}")
+    return _numeric(value, f"{value:,.0f}".replace("-", "−"))
 
 
 def p_value(value: float) -> Cell:

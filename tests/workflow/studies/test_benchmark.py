@@ -25,6 +25,7 @@ from workflow.studies.benchmark.scores import scores_answer
 
 BENCHMARK = kinds()["benchmark"]
 RANK_COLUMNS = ("Mean rank", "p, against the best")
+BOARD_COLUMNS = ("Elo", "Win rate", "Improvability")
 
 
 def table(name: str, study: pd.DataFrame) -> Table:
@@ -174,7 +175,23 @@ def test_ranks_are_tested_and_stand_alone_of_many_datasets() -> None:
     assert section.columns["Mean rank"][0].value == 2.75
     assert "**0.026**" in texts(section.columns["p, against the best"])  # TabNet
     (section,) = table("scores", random_study(13, 4)).sections
-    assert list(section.columns) == ["Method", *RANK_COLUMNS, "Seconds"]
+    assert list(section.columns) == ["Method", *RANK_COLUMNS, *BOARD_COLUMNS, "Seconds"]
+
+
+def test_the_leaderboard_follows_from_the_scores() -> None:
+    study = random_study(13, 4)
+    (section,) = table("scores", study).sections
+    values = {name: [cell.value for cell in section.columns[name]] for name in section.columns}
+    ranks = np.array(values["Mean rank"])
+    assert values["Win rate"] == pytest.approx(100 * (4 - ranks) / 3)
+    assert values["Elo"][0] == 1000  # the best, without a random forest
+    assert values["Elo"] == sorted(values["Elo"], reverse=True)
+    errors = study.pivot_table("test_rmse", "dataset", "method")
+    gaps = 1 - errors.min(axis=1).to_numpy()[:, None] / errors
+    expected = 100 * gaps.mean()[texts(section.columns["Method"])]
+    assert values["Improvability"] == pytest.approx(list(expected))
+    (section,) = table("scores", with_failure(study)).sections
+    assert not set(BOARD_COLUMNS) & set(section.columns)
 
 
 @pytest.mark.parametrize("name", BENCHMARK.view.tables)

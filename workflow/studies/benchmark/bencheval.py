@@ -1,4 +1,4 @@
-"""Scores in the form that bencheval, TabArena's evaluator, reads: a row per method and fold."""
+"""Scores in the form of bencheval, TabArena's evaluator, and its leaderboard of them."""
 
 from __future__ import annotations
 
@@ -32,3 +32,23 @@ def bencheval(study: pd.DataFrame, scoring: Scoring) -> Table:
         names = {"method": method_titles(rows), "metric": metric.name}
         frames.append(tidy.assign(**names, metric_error=errors))
     return Table(pd.concat(frames), ())
+
+
+def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.DataFrame:
+    """Elo, win rate and improvability of methods, whose titles are the index.
+
+    `elo+` and `elo-` are the distances to the ends of Elo's 95 % interval, over datasets. Empty if
+    a result is missing.
+
+    Args:
+        reference: Title of the method that has an Elo of 1000.
+    """
+    from bencheval.evaluator import BenchmarkEvaluator
+
+    tidy = bencheval(study, scoring).tidy
+    methods = tidy.groupby(["task", "seed"])["method"].nunique()
+    if (methods < study[["method", "variant"]].drop_duplicates().shape[0]).any():
+        return pd.DataFrame()
+    evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)
+    calibration = {"calibration_framework": reference, "post_calibrate": False}
+    return evaluator.leaderboard(tidy, average_seeds=True, elo_kwargs=calibration)

@@ -9,6 +9,7 @@ from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.cells import (
     Cell,
+    count,
     counted,
     emphasised,
     followed_by,
@@ -16,6 +17,7 @@ from workflow.report.cells import (
     listed,
     metric_decimals,
     p_value,
+    percent,
     seconds,
 )
 from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
@@ -25,11 +27,13 @@ from workflow.report.ranks import FEWEST_RANKED, rank_matrix
 from workflow.report.sections import Section, Table
 from workflow.report.statistics import LEVEL, ROUNDING, fold_means, standard_error, with_columns
 from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.benchmark.bencheval import leaderboard
 from workflow.studies.error_columns import texts, with_errors
 
 METHOD = ["method", "variant"]
 MOST_DATASETS = 12  # that have columns of their own
 LEADERS = 3  # that the answer names
+ELO_REFERENCE = "random_forest"  # has an Elo of 1000, as in TabArena; the best where it is absent
 UNTESTED = "†"
 AGAINST = "p, against the best"
 ERROR_NOTE = "± is the standard error over folds, or over datasets of a rank. Bold: the best mean."
@@ -42,6 +46,10 @@ RANKS_NOTE = (
     "Friedman's test of the hypothesis that all methods rank alike, by permutation of the ranks "
     "within datasets: p = {p}. p against the best is of Nemenyi's test, where Friedman's rejects, "
     "bold below {level}."
+)
+BOARD_NOTE = (
+    "As in TabArena: Elo with its 95 % interval over datasets, win rate against the other methods, "
+    "and improvability, the part of the error that the best method of a dataset saves."
 )
 SECONDS_NOTE = "Seconds: search and training on a fold."
 
@@ -68,6 +76,7 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
         columns["Mean rank"] = with_errors(means, "mean", 2)
     if not tests.refusal:
         columns[AGAINST] = [emphasised(p_value(p), p < LEVEL) for p in tests.pairs.iloc[0]]
+        columns |= _leaderboard_columns(study, scoring, order)
     times = with_columns(study, ["fit_seconds"]).groupby(METHOD)["fit_seconds"].mean()
     columns["Seconds"] = [seconds(times[name]) for name in ranks.columns]
     title = f"Test scores on {counted(len(ranks), 'dataset')}"
@@ -139,6 +148,28 @@ def _cells(rows: pd.DataFrame, *, marks: bool) -> list[Cell]:
     return cells
 
 
+def _leaderboard_columns(
+    study: pd.DataFrame, scoring: Scoring, order: pd.DataFrame
+) -> dict[str, list[Cell]]:
+    """Elo with its interval, win rate and improvability; none where a result is missing."""
+    titles = method_titles(order)
+    is_reference = order["method"] == ELO_REFERENCE
+    board = leaderboard(study, scoring, titles[int(is_reference.argmax())])
+    if board.empty:
+        return {}
+    rows = board.loc[titles]
+    lowest = rows["elo"] - rows["elo-"]
+    highest = rows["elo"] + rows["elo+"]
+    elo = []
+    for value, low, high in zip(rows["elo"], lowest, highest, strict=True):
+        elo.append(followed_by(count(value), f" ({count(low).text} to {count(high).text})"))
+    return {
+        "Elo": elo,
+        "Win rate": [percent(rate) for rate in rows["winrate"]],
+        "Improvability": [percent(gap) for gap in rows["improvability"]],
+    }
+
+
 def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
     notes = [ERROR_NOTE]
     if len(tests.ranks) <= MOST_DATASETS:
@@ -151,4 +182,5 @@ def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
             notes.append(f"{sign}Not tested: {reasons}.")
     if not tests.refusal:
         notes.append(RANKS_NOTE.format(p=p_value(tests.p_value).text, level=LEVEL))
+        notes.append(BOARD_NOTE)
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))
