@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
+from npt.nn.encoders.tiles import Tiles
 from npt.nn.settings import PixelSettings
 
 PIXEL_WIDTH = 64  # of a pixel's token
@@ -103,25 +104,45 @@ class PixelBlock(nn.Module):
         return self.norm_feed_forward(x + self.drop(self.narrow(hidden)))
 
     def attend(self, x: Tensor) -> Tensor:
-        """Attention of every pixel to all: (n, N, E)."""
-        attended = self.scores(x).softmax(-1) @ self._by_head(self.value(x))  # (n, H, N, c)
+        """Attention of every pixel to all that its span includes: (n, N, E)."""
+        values = self._by_head(self.value(x))  # (n, H, N, c)
+        tiles = self.tiles()
+        if tiles is None:
+            attended = self.scores(x).softmax(-1) @ values  # (n, H, N, c)
+        else:
+            scores = self.scores(x, tiles).softmax(-1)  # (n, H, T, t, w)
+            attended = tiles.joined(scores @ tiles.windows(values))  # (n, H, N, c)
         return self.output(attended.transpose(1, 2).flatten(2))  # (n, N, E)
 
-    def scores(self, x: Tensor) -> Tensor:
-        """Scaled scores (n, H, N, N) with the span."""
+    def tiles(self) -> Tiles | None:
+        """Tiles of pixels with the windows that they attend to; None if that saves nothing."""
+        if self.span is None or self.span.threshold is None:
+            return None
+        tiles = Tiles(self.span.sizes, self.span.reach().tolist(), self.index.device)
+        return tiles if tiles.share < 1 else None
+
+    def scores(self, x: Tensor, tiles: Tiles | None = None) -> Tensor:
+        """Scaled scores with the span: (n, H, N, N), or those of tiles (n, H, T, t, w)."""
         scale = 1 / math.sqrt(PIXEL_WIDTH // PIXEL_HEADS)
         queries = scale * self._by_head(self.query(x))  # (n, H, N, c)
         keys = self._by_head(self.key(x))
         to_keys = queries + scale * self.key_bias[:, None]
         to_positions = queries + scale * self.position_bias[:, None]
+        index = self.index
+        if tiles is not None:
+            to_keys, to_positions = tiles.split(to_keys), tiles.split(to_positions)
+            keys = tiles.windows(keys)
+            index = tiles.index
         embeddings = self.positions().unflatten(-1, (PIXEL_HEADS, -1))  # (R, H, c)
-        relative = embeddings[self.index]  # P_ij (N, N, H, c)
-        scores = to_keys @ keys.mT + torch.einsum("nhic,ijhc->nhij", to_positions, relative)
+        relative = embeddings[index]  # P_ij (N, N, H, c), or (t, w, H, c)
+        scores = to_keys @ keys.mT + torch.einsum("nh...ic,ijhc->nh...ij", to_positions, relative)
         if self.span is None:
             return scores
         log_gaussian = self.span.log_gaussian()  # (R,)
-        bias = torch.zeros_like(log_gaussian).masked_fill(self.span.excluded(), -math.inf)
-        return torch.addcmul(bias[self.index], scores, log_gaussian.exp()[self.index])
+        bias = torch.zeros_like(log_gaussian).masked_fill(self.span.excluded(), -math.inf)[index]
+        if tiles is not None:
+            bias = bias.masked_fill(tiles.outside, -math.inf)  # (T, t, w)
+        return torch.addcmul(bias, scores, log_gaussian.exp()[index])
 
     def _by_head(self, x: Tensor) -> Tensor:
         """(n, N, E) to (n, H, N, c)."""

@@ -3,7 +3,7 @@
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -125,6 +125,37 @@ def test_scores_equal_their_equation() -> None:
                 expected = expected + block.key_bias[head] @ key
                 expected = expected + block.position_bias[head] @ position
                 assert scores[head, i, j].item() == pytest.approx(expected.item() / math.sqrt(8))
+
+
+@pytest.mark.parametrize(
+    ("size", "dimensions", "sigma"),
+    [((8, 12), 2, (0.05, 0.08)), ((6, 9), 2, (0.0, 0.1)), ((8, 8), 1, (0.06,))],
+)
+def test_local_attention_equals_the_masked_form(
+    size: tuple[int, int], dimensions: Literal[1, 2], sigma: tuple[float, ...]
+) -> None:
+    torch.manual_seed(0)
+    settings = PixelSettings(dimensions=dimensions, span=True, threshold=0.2)
+    block = PixelEncoder(2, size, settings).double().eval().blocks[0]
+    assert isinstance(block, PixelBlock) and block.span is not None
+    nn.init.normal_(block.key_bias)
+    nn.init.normal_(block.position_bias)
+    block.span.sigma.data[:] = torch.tensor(sigma) + 1e-9
+    tiles = block.tiles()
+    assert tiles is not None and tiles.share < 1
+    x = torch.randn(3, math.prod(size), 64, dtype=torch.double)
+    masked = block.output(
+        (block.scores(x).softmax(-1) @ block._by_head(block.value(x))).transpose(1, 2).flatten(2)
+    )
+    local = block.attend(x)
+    assert torch.allclose(local, masked, atol=1e-12)
+    weights = [block.query.weight, block.positions.last.weight, block.span.sigma, block.key_bias]
+    for ours, theirs in zip(
+        torch.autograd.grad(local.square().sum(), weights),
+        torch.autograd.grad(masked.square().sum(), weights),
+        strict=True,
+    ):
+        assert torch.allclose(ours, theirs, atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,81 @@
+"""Local attention between pixels against the masked form of all pairs: seconds and FLOPs.
+
+A step of one block of the pixel encoder, forward and backward, on images of some sizes. The span
+reaches some numbers of pixels in each direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from npt.nn.distances import radius_of
+from npt.nn.encoders import siren
+from npt.nn.settings import PixelSettings
+from performance.machine import parser, report, seconds, start
+
+THRESHOLD = 0.1
+IMAGES = 4
+REPETITIONS = 5
+
+
+def main() -> None:
+    """Command line of the benchmark."""
+    options = parser(__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=[8, 16, 28, 32])
+    options.add_argument("--reaches", type=int, nargs="+", default=[1, 2, 4, 8, 12])
+    arguments = start(options)
+    report(arguments, measured(arguments.sizes, arguments.reaches, arguments.device))
+
+
+def measured(
+    sizes: list[int], reaches: list[int], device: torch.device
+) -> Iterator[dict[str, Any]]:
+    """Ratios of both forms for each size and reach of which something is saved."""
+    settings = PixelSettings(span=True, threshold=THRESHOLD)
+    for size in sizes:
+        for reach in reaches:
+            torch.manual_seed(0)
+            block = siren.PixelEncoder(3, (size, size), settings).blocks[0].to(device)
+            assert isinstance(block, siren.PixelBlock) and block.span is not None
+            block.span.sigma.data[:] = (reach - 0.5) / (size - 1) / radius_of(THRESHOLD)
+            tiles = block.tiles()
+            if tiles is None:
+                continue
+            pixels = torch.randn(IMAGES, size * size, siren.PIXEL_WIDTH, device=device)
+            local, masked = [], []
+            for _ in range(REPETITIONS):
+                local.append(seconds(lambda block=block, pixels=pixels: step(block, pixels)))
+                with patch.object(siren.PixelBlock, "tiles", return_value=None):
+                    masked.append(seconds(lambda block=block, pixels=pixels: step(block, pixels)))
+            with patch.object(siren.PixelBlock, "tiles", return_value=None):
+                all_pairs = flops(block, pixels)
+            yield {
+                "size": size,
+                "reach": reach,
+                "pairs": 1 - block.span.excluded()[block.index].float().mean().item(),
+                "scores": tiles.share,
+                "FLOPs": flops(block, pixels) / all_pairs,
+                "seconds": min(local) / min(masked),
+                "masked, ms": 1000 * min(masked),
+            }
+
+
+def step(block: siren.PixelBlock, pixels: torch.Tensor) -> None:
+    """Forward and backward pass."""
+    block(pixels).square().mean().backward()
+
+
+def flops(block: siren.PixelBlock, pixels: torch.Tensor) -> int:
+    """FLOPs of matrix products in a step."""
+    with FlopCounterMode(display=False) as counter:
+        step(block, pixels)
+    return counter.get_total_flops()
+
+
+if __name__ == "__main__":
+    main()
