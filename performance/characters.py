@@ -95,7 +95,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=3)
     arguments = start(options)
     text = encoded(paradise_lost())
-    report(arguments, measured(text, arguments.updates, arguments.seeds))
+    report(arguments, list(measured(text, arguments.updates, arguments.seeds)))
 
 
 def paradise_lost() -> str:

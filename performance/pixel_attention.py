@@ -29,7 +29,7 @@ def main() -> None:
     options.add_argument("--sizes", type=int, nargs="+", default=[8, 16, 28, 32])
     options.add_argument("--reaches", type=int, nargs="+", default=[1, 2, 4, 8, 12])
     arguments = start(options)
-    report(arguments, measured(arguments.sizes, arguments.reaches, arguments.device))
+    report(arguments, list(measured(arguments.sizes, arguments.reaches, arguments.device)))
 
 
 def measured(

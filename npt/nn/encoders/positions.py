@@ -108,7 +108,7 @@ class PixelSpan(nn.Module):
     def reach(self) -> Tensor:
         """Farthest pixels (k,) in each dimension that are attended to."""
         farthest = torch.tensor(self.sizes) - 1
-        if self.threshold is None:
+        if self.threshold is None or self.sigma.is_meta:  # whose FLOPs are counted without values
             return farthest
         sigma = self.sigma.detach().cpu().double().abs()
         pixels = torch.ceil(radius_of(self.threshold) * sigma * farthest)

@@ -12,7 +12,7 @@ from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.model import NPT
-from npt.nn.settings import NPTSettings
+from npt.nn.settings import NPTSettings, PixelSettings
 from npt.table import Image
 from performance.shapes import layout_of, paper_shape
 from tests.npt.nn.test_kernels import FORMS, SETTINGS, cells, network
@@ -175,6 +175,8 @@ def test_patches_and_encoded_images_are_the_tokens() -> None:
     columns = IMAGE.intensities + 1
     patches = SMALL.changed(patch=4)
     assert flops.update_flop(patches, 40, columns, IMAGE) == flops.update(40, 5, SMALL)
+    cut_off = {"encoder": "siren", "pixels": PixelSettings(span=True, threshold=0.1)}
+    assert flops.update_flop(SMALL.changed(**{**ENCODED, **cut_off}), 40, columns, IMAGE) > 0
     encoded = SMALL.changed(**ENCODED)
     images = flops.update_flop(encoded, 40, columns, IMAGE)
     assert images - flops.update(40, 1, encoded) > 0
