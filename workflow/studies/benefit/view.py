@@ -188,7 +188,7 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
             error = np.exp(part[f"{name}_error"].fillna(0))
             ends = [factor - factor / error, factor * error - factor]
             axis.errorbar(factor, part["title"], xerr=ends, fmt=marker, color=color, label=kind)
-        axis.invert_yaxis()
+        axis.set_ylim(part["title"].nunique() - 0.4, -0.6)
         axis.axvline(1, **EQUAL)
         logarithmic(axis.xaxis)
         axis.margins(x=0.1)
