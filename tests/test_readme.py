@@ -14,6 +14,7 @@ from scipy.stats import wilcoxon
 from sklearn import datasets
 
 import npt
+from baselines import methods
 from npt.data.public import public_tables
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
@@ -85,16 +86,42 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("untuned", "depends", "benefits"),
+    ("method", "untuned", "depends", "benefits"),
     [
-        (False, [(1.78, 13, 0.001), (1.08, 18, 0.011)], [(1.09, 10, 0.015), (0.99, 12, 0.833)]),
-        (True, [(1.75, 9, 0.01), (1.04, 13, 0.051)], [(1.12, 7, 0.027), (0.99, 8, 0.927)]),
+        (
+            "npt_compact",
+            False,
+            [(1.78, 13, 0.001), (1.08, 18, 0.011)],
+            [(1.09, 10, 0.015), (0.99, 12, 0.833)],
+        ),
+        (
+            "npt_compact",
+            True,
+            [(1.75, 9, 0.01), (1.04, 13, 0.051)],
+            [(1.12, 7, 0.027), (0.99, 8, 0.927)],
+        ),
+        (
+            "tabr",
+            False,
+            [(2.4, 14, 0.0), (1.38, 17, 0.003)],
+            [(0.99, 7, 0.804), (1.02, 14, 0.345)],
+        ),
+        (
+            "tabr",
+            True,
+            [(2.37, 9, 0.004), (1.37, 12, 0.02)],
+            [(0.96, 5, 1.0), (1.01, 9, 0.963)],
+        ),
     ],
 )
-def test_compact_npt_depends_on_rows_more_than_it_benefits(
-    untuned: bool, depends: list[tuple[float, ...]], benefits: list[tuple[float, ...]]
+def test_models_depend_on_rows_more_than_they_benefit(
+    method: str,
+    untuned: bool,
+    depends: list[tuple[float, ...]],
+    benefits: list[tuple[float, ...]],
 ) -> None:
-    effects = row_effects(ROOT / "results/reference/public").query("method == 'npt_compact'")
+    effects = row_effects(ROOT / "results/reference/public")
+    effects = effects[effects["method"] == method]
     if untuned:
         tuned = [name for name, table in public_tables().items() if table.tuned_on]
         effects = effects[~effects["dataset"].isin(tuned)]
@@ -105,6 +132,17 @@ def test_compact_npt_depends_on_rows_more_than_it_benefits(
             values = of_kind.loc[rows, "effect"]
             p = round(wilcoxon(values).pvalue, 3)
             assert (round(np.exp(values.mean()), 2), (values > 0).sum(), p) == numbers
+
+
+def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
+    effects = row_effects(ROOT / "results/reference/public").query("task == 'regression'")
+    alone = ["npt_solved"]
+    alone += [name for name, method in methods().items() if method.dependence == "certain"]
+    losses = effects[effects["method"].isin(alone)].groupby("method")["effect"]
+    assert set(losses.groups) == {"npt_solved", "gaussian_process", "xrfm", "modern_nca", "knn"}
+    assert (losses.min() > 0).all() and (losses.size() == 15).all()
+    factors = np.exp(losses.mean())
+    assert (round(factors.min(), 1), round(factors.max(), 1)) == (2.5, 3.8)
 
 
 def test_npt_looks_rows_up_and_follows_the_intervention() -> None:
