@@ -12,7 +12,7 @@ import numpy as np
 
 from baselines.grids import SIZES, BaselineSettings, Grid, Parameters, Size, size_of
 from baselines.training_data import TrainingData
-from npt.errors import UserError
+from npt.errors import Infeasible, UserError
 from npt.interface import Resources
 from npt.method import Dependence
 from npt.table import TASKS, Task
@@ -158,11 +158,14 @@ class Baseline(ABC):
 
         Raises:
             UserError: The grid has a parameter that the baseline does not tune.
+            Infeasible: All parameters of the grid are of another task.
         """
         from sklearn.model_selection import ParameterGrid
 
-        grids: Any = self.grids(settings, task, train_rows)
-        return list(ParameterGrid([self.of_task(grid, task) for grid in grids]))
+        grids = [self.of_task(grid, task) for grid in self.grids(settings, task, train_rows)]
+        if settings.grid and not any(grids) and self.paper_grids(task, size_of(train_rows))[0]:
+            raise Infeasible(f"the grid has no parameter for {task}")
+        return list(ParameterGrid(grids))
 
     def grids(self, settings: BaselineSettings, task: Task, train_rows: int) -> list[Grid]:
         """The grids that the settings name.

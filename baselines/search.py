@@ -80,6 +80,7 @@ class Search:
         self.baseline = baseline
         self.data = data
         self.settings = settings
+        self.fixed = {**baseline.defaults, **baseline.of_task(settings.fixed, data.task)}
         self.seed = seed
         self.resources = resources
         facts = [
@@ -128,8 +129,7 @@ class Search:
         return self._best(tried)
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
-        fixed = self.baseline.of_task(self.settings.fixed, self.data.task)
-        parameters = {**self.baseline.defaults, **fixed, **point}
+        parameters = {**self.fixed, **point}
         effective = self.baseline.effective_parameters(parameters, self.data)
         shared = self.baseline.shared_parameters(parameters)
         alone = {name: value for name, value in effective.items() if name not in shared}

@@ -50,7 +50,7 @@ class CausalTiedBlock(CausalBlock, TiedBlock):
 
 
 class PlainValuesBlock(CausalTiedBlock):
-    """The same with values x W^V."""
+    """The same with values x W^V, and fewer weights than with keys of their own."""
 
     def project(self, x: Tensor, rows: Tensor | None = None) -> list[Tensor]:
         """Queries, keys, values and residual (B, s, M)."""
@@ -95,7 +95,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=3)
     arguments = start(options)
     text = encoded(paradise_lost())
-    report(arguments, list(measured(text, arguments.updates, arguments.seeds)))
+    report(arguments, list(measured(text.to(arguments.device), arguments.updates, arguments.seeds)))
 
 
 def paradise_lost() -> str:
@@ -130,7 +130,7 @@ def measured(text: Tensor, updates: int, seeds: int) -> Iterator[dict[str, Any]]
     for step, (block, settings) in STEPS.items():
         for seed in range(seeds):
             torch.manual_seed(seed)
-            model = LanguageModel(int(text.max()) + 1, block, settings)
+            model = LanguageModel(int(text.max()) + 1, block, settings).to(text.device)
             spent = seconds(lambda model=model: train_model(model, train, updates))
             with torch.no_grad():
                 bits = float(model.bits(windows))
@@ -154,8 +154,8 @@ def train_model(model: LanguageModel, text: Tensor, updates: int) -> None:
 def pair_bits(train: Tensor, validation: Tensor) -> float:
     """Bits per character given the one before it, by counts of pairs, plus one."""
     size = int(max(train.max(), validation.max())) + 1
-    counts = torch.ones(size, size)
-    counts.index_put_((train[:-1], train[1:]), torch.tensor(1.0), accumulate=True)
+    counts = torch.ones(size, size, device=train.device)
+    counts.index_put_((train[:-1], train[1:]), counts[0, 0].clone(), accumulate=True)
     probabilities = counts / counts.sum(1, keepdim=True)
     return float(-probabilities[validation[:-1], validation[1:]].log2().mean())
 

@@ -13,7 +13,7 @@ from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, size_of
 from baselines.search import Search
 from baselines.training_data import training_data
-from npt.errors import UserError
+from npt.errors import Infeasible, UserError
 from npt.interface import Resources
 from npt.table import Task
 from npt.validation import validated
@@ -144,3 +144,6 @@ def test_parameters_of_another_task_are_left_out(task: Task) -> None:
     settings = BaselineSettings(fixed={"alpha": 2.0, "C": 2.0})
     search = Search(baselines()["linear"], data, settings, 0, Resources())
     assert search.run([{}]).parameters == {name: 2.0}
+    del grid[name]
+    with pytest.raises(Infeasible, match=f"no parameter for {task}"):
+        configurations(baselines()["linear"], grid, task)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,7 +119,7 @@ def sign_flip_p_value(differences: pd.Series) -> float:
 
 
 def tests_over_datasets(
-    rows: pd.DataFrame, by: list[str], value: str, family: str | None = None
+    rows: pd.DataFrame, by: list[str], value: str, family: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Whether paired differences have a mean of zero, for each group with at least six datasets.
 
@@ -126,7 +127,7 @@ def tests_over_datasets(
         rows: A row for each dataset of a group; those without a difference do not count.
         by: Columns that name a group.
         value: Column of the differences.
-        family: The one of them within whose values Holm's correction is made; None for all groups.
+        family: Those of them within whose values Holm's correction is made; none for all groups.
 
     Returns:
         Columns of a group, its `datasets`, `mean`, count of `positive` differences, and `p_value`.
@@ -141,7 +142,7 @@ def tests_over_datasets(
         positive=(value, lambda differences: (differences > 0).sum()),
         p_value=(value, sign_flip_p_value),
     ).reset_index()
-    families = tests[family] if family else pd.Series(0, tests.index)
+    families = [tests[name] for name in family] or pd.Series(0, tests.index)
     p_values = tests.groupby(families)["p_value"]
     corrected = p_values.transform(lambda family: multipletests(family, method="holm")[1])
     return tests.assign(p_value=corrected)

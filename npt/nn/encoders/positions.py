@@ -112,7 +112,7 @@ class PixelSpan(nn.Module):
             return farthest
         sigma = self.sigma.detach().cpu().double().abs()
         pixels = torch.ceil(radius_of(self.threshold) * sigma * farthest)
-        return pixels.minimum(farthest).long()
+        return pixels.nan_to_num(nan=math.inf).minimum(farthest).long()
 
     def excluded(self) -> Tensor:
         """Which relative positions (R,) are not attended to."""

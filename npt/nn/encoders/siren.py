@@ -119,7 +119,7 @@ class PixelBlock(nn.Module):
         if self.span is None or self.span.threshold is None:
             return None
         tiles = Tiles(self.span.sizes, self.span.reach().tolist(), self.index.device)
-        return tiles if tiles.share < 1 else None
+        return tiles if tiles.save_work else None
 
     def scores(self, x: Tensor, tiles: Tiles | None = None) -> Tensor:
         """Scaled scores with the span: (n, H, N, N), or those of tiles (n, H, T, t, w)."""

@@ -6,22 +6,22 @@ N pixels in T tiles of t pixels, whose windows have w pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-SIDE = 4  # of a tile, if it divides the size
+LONGEST = 5  # side of a tile
 
 
 class Tiles:
     """Tiles of an image, or of a sequence of pixels.
 
     Attributes:
-        share: Computed scores, of all N * N.
+        save_work: Whether there are fewer scores than of all pairs, and more pixels than tiles.
         index: Index (t, w) of relative positions, as of `relative_index`.
-        outside: Which pixels of the windows (T, t, w) are out of reach, or not in the image.
+        outside: Which pixels of the windows (T, 1, w) are not in the image.
 
     Args:
         sizes: Height and width, or the length of a sequence.
@@ -32,18 +32,18 @@ class Tiles:
         missing = [1] * (2 - len(sizes))
         self.sizes = (*missing, *sizes)
         self.reach = (*(0 for _ in missing), *reach)
-        self.tile = [math.gcd(size, SIDE) for size in self.sizes]
+        self.tile = list(map(_side, self.sizes))
         self.window = [t + 2 * r for t, r in zip(self.tile, self.reach, strict=True)]
-        self.share = math.prod(self.window) / math.prod(self.sizes)
+        fewer_scores = math.prod(self.window) < math.prod(self.sizes)
+        self.save_work = fewer_scores and math.prod(self.tile) > 1
         self.index = torch.zeros(1, 1, dtype=torch.long, device=device)
-        is_far = torch.zeros(1, 1, dtype=torch.bool, device=device)
         for size, t, w, r in zip(self.sizes, self.tile, self.window, self.reach, strict=True):
             offsets = torch.arange(w, device=device) - r - torch.arange(t, device=device)[:, None]
-            inside = offsets.clamp(1 - size, size - 1) + size - 1
-            self.index = _pairs(self.index * (2 * size - 1), inside, torch.add)
-            is_far = _pairs(is_far, offsets.abs() > r, torch.logical_or)
+            places = offsets.clamp(1 - size, size - 1) + size - 1  # (t, w); beyond: `outside`
+            index = self.index[:, None, :, None] * (2 * size - 1) + places[None, :, None, :]
+            self.index = index.flatten(2).flatten(0, 1)
         in_image = torch.ones(math.prod(self.sizes), 1, device=device)
-        self.outside = is_far | (self.windows(in_image).mT == 0)  # (T, 1, w) of the image's edge
+        self.outside = self.windows(in_image).mT == 0
 
     def split(self, x: Tensor) -> Tensor:
         """Pixels (..., N, c) by tile: (..., T, t, c)."""
@@ -58,7 +58,7 @@ class Tiles:
         height, width = self.sizes
         t, s = self.tile
         grid = x.unflatten(-3, (height // t, width // s)).unflatten(-2, (t, s))
-        return grid.transpose(-4, -3).flatten(-5, -2)  # (..., T, t) to rows of pixels
+        return grid.transpose(-4, -3).flatten(-5, -2)  # rows of tiles to rows of pixels
 
     def _cut(self, x: Tensor, sides: Sequence[int], margin: Sequence[int] = (0, 0)) -> Tensor:
         """Overlapping parts of the image with these sides, one for each tile."""
@@ -71,7 +71,6 @@ class Tiles:
         return parts.movedim(-3, -1)  # (..., T, w, c)
 
 
-def _pairs(first: Tensor, second: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """Both of two tables (t, w) and (t', w') combined for all pairs: (t t', w w')."""
-    combined = combine(first[:, None, :, None], second[None, :, None, :])
-    return combined.flatten(2).flatten(0, 1)
+def _side(size: int) -> int:
+    """The largest side of tiles that fill a dimension."""
+    return max(side for side in range(1, LONGEST + 1) if size % side == 0)

@@ -175,8 +175,12 @@ def test_patches_and_encoded_images_are_the_tokens() -> None:
     columns = IMAGE.intensities + 1
     patches = SMALL.changed(patch=4)
     assert flops.update_flop(patches, 40, columns, IMAGE) == flops.update(40, 5, SMALL)
-    cut_off = {"encoder": "siren", "pixels": PixelSettings(span=True, threshold=0.1)}
-    assert flops.update_flop(SMALL.changed(**{**ENCODED, **cut_off}), 40, columns, IMAGE) > 0
+    spans = [PixelSettings(span=True), PixelSettings(span=True, threshold=0.1)]
+    of_pixels = SMALL.changed(**{**ENCODED, "encoder": "siren"})
+    whole, cut_off = (of_pixels.changed(pixels=span) for span in spans)
+    assert flops.update_flop(cut_off, 40, columns, IMAGE) == flops.update_flop(
+        whole, 40, columns, IMAGE
+    )
     encoded = SMALL.changed(**ENCODED)
     images = flops.update_flop(encoded, 40, columns, IMAGE)
     assert images - flops.update(40, 1, encoded) > 0

@@ -190,8 +190,17 @@ def test_the_leaderboard_follows_from_the_scores() -> None:
     gaps = 1 - errors.min(axis=1).to_numpy()[:, None] / errors
     expected = 100 * gaps.mean()[texts(section.columns["Method"])]
     assert values["Improvability"] == pytest.approx(list(expected))
+    assert "TabArena" in section.notes[0]
     (section,) = table("scores", with_failure(study)).sections
     assert not set(BOARD_COLUMNS) & set(section.columns)
+    assert "TabArena" not in section.notes[0]
+    forest = study.assign(method=study["method"].replace("m2", "random_forest"))
+    (section,) = table("scores", forest).sections
+    elo = dict(zip(texts(section.columns["Method"]), section.columns["Elo"], strict=True))
+    assert elo["Random Forest"].text == "1,000 (1,000 to 1,000)"
+    least = study.assign(test_rmse=study["test_rmse"].mask(study["method"] == "m1", 100.0))
+    (section,) = table("scores", least).sections
+    assert texts(section.columns["Elo"])[-1] == "–"
 
 
 @pytest.mark.parametrize("name", BENCHMARK.view.tables)

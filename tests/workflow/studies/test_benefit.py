@@ -148,9 +148,18 @@ def test_twins_are_tested_over_six_datasets() -> None:
     table = KIND.view.table("benefit", pd.concat(studies, ignore_index=True), SCORING)
     expected = np.exp(np.log([1.1, 1.2, 1.3, 1.4, 1.5, 1.6]).mean())
     first = table.sections[0]
-    assert first.columns["Datasets"][1].text == "6"
-    assert first.columns["Twin's error"][1].value == pytest.approx(expected)
-    assert first.columns["p, Holm"][1].value == pytest.approx(2 / 2**6)
-    assert len(first.rows) == 3
+    assert first.columns["Datasets"][1].text == "regressions"
+    assert first.columns["Benefits"][1].value == pytest.approx(np.log(expected))
+    assert first.columns["Benefits"][1].text == "× 1.3 (6 of 6)"
+    assert first.columns["p, benefits"][1].value == pytest.approx(2 / 2**6)
+    assert first.columns["Depends"][1].value == pytest.approx(np.log(3), rel=1e-2)
+    assert texts(first.columns["Method"]) == ["NPT"] * 3 + ["k-NN"] * 2
     five = KIND.view.table("benefit", pd.concat(studies[1:], ignore_index=True), SCORING)
     assert len(five.sections) == 1
+    figure = KIND.view.figure("benefit", pd.concat(studies, ignore_index=True), SCORING)
+    (axis,) = figure.axes
+    labels = [label.get_text() for label in axis.get_yticklabels()]
+    assert labels[1] == "labels of other rows, × RMSE"
+    tables, means = [line.get_xdata() for line in axis.lines if line.get_marker() in ".D"][1:3]
+    assert tables[1::3] == pytest.approx([1.1, 1.2, 1.3, 1.4, 1.5, 1.6])
+    assert means[1] == pytest.approx(expected)

@@ -38,7 +38,7 @@ def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.Dat
     """Elo, win rate and improvability of methods, whose titles are the index.
 
     `elo+` and `elo-` are the distances to the ends of Elo's 95 % interval, over datasets. Empty if
-    a result is missing.
+    a result is missing, or two methods have one title.
 
     Args:
         reference: Title of the method that has an Elo of 1000.
@@ -46,8 +46,8 @@ def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.Dat
     from bencheval.evaluator import BenchmarkEvaluator
 
     tidy = bencheval(study, scoring).tidy
-    methods = tidy.groupby(["task", "seed"])["method"].nunique()
-    if (methods < study[["method", "variant"]].drop_duplicates().shape[0]).any():
+    models = study.groupby(["method", "variant"]).ngroups
+    if (study["status"] != "ok").any() or tidy["method"].nunique() < models:
         return pd.DataFrame()
     evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)
     calibration = {"calibration_framework": reference, "post_calibrate": False}

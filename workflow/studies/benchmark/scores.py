@@ -8,6 +8,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.cells import (
+    MISSING,
     Cell,
     count,
     counted,
@@ -48,8 +49,9 @@ RANKS_NOTE = (
     "bold below {level}."
 )
 BOARD_NOTE = (
-    "As in TabArena: Elo with its 95 % interval over datasets, win rate against the other methods, "
-    "and improvability, the part of the error that the best method of a dataset saves."
+    "By TabArena's evaluator: Elo with the 95 % interval over datasets of its difference from the "
+    "method of 1,000, none of a method that always or never wins; win rate against the other "
+    "methods; and improvability, the part of the error that the best method of a dataset saves."
 )
 SECONDS_NOTE = "Seconds: search and training on a fold."
 
@@ -80,7 +82,8 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
     times = with_columns(study, ["fit_seconds"]).groupby(METHOD)["fit_seconds"].mean()
     columns["Seconds"] = [seconds(times[name]) for name in ranks.columns]
     title = f"Test scores on {counted(len(ranks), 'dataset')}"
-    return Table(tidy, (Section(title, columns, _notes(tidy, tests)),))
+    notes = _notes(tidy, tests, has_elo="Elo" in columns)
+    return Table(tidy, (Section(title, columns, notes),))
 
 
 def scores_answer(tidy: pd.DataFrame) -> str:
@@ -158,11 +161,12 @@ def _leaderboard_columns(
     if board.empty:
         return {}
     rows = board.loc[titles]
-    lowest = rows["elo"] - rows["elo-"]
-    highest = rows["elo"] + rows["elo+"]
     elo = []
-    for value, low, high in zip(rows["elo"], lowest, highest, strict=True):
-        elo.append(followed_by(count(value), f" ({count(low).text} to {count(high).text})"))
+    for row in rows.to_dict("records"):
+        lowest, highest = row["elo"] - row["elo-"], row["elo"] + row["elo+"]
+        interval = f" ({count(lowest).text} to {count(highest).text})"
+        has_limits = 0 < row["winrate"] < 1
+        elo.append(followed_by(count(row["elo"]), interval) if has_limits else MISSING)
     return {
         "Elo": elo,
         "Win rate": [percent(rate) for rate in rows["winrate"]],
@@ -170,7 +174,7 @@ def _leaderboard_columns(
     }
 
 
-def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
+def _notes(tidy: pd.DataFrame, tests: RankTests, *, has_elo: bool) -> tuple[str, ...]:
     notes = [ERROR_NOTE]
     if len(tests.ranks) <= MOST_DATASETS:
         is_tested = tidy["p_value"].notna().any()
@@ -182,5 +186,6 @@ def _notes(tidy: pd.DataFrame, tests: RankTests) -> tuple[str, ...]:
             notes.append(f"{sign}Not tested: {reasons}.")
     if not tests.refusal:
         notes.append(RANKS_NOTE.format(p=p_value(tests.p_value).text, level=LEVEL))
+    if has_elo:
         notes.append(BOARD_NOTE)
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))

@@ -17,8 +17,6 @@ from workflow.report.cells import (
     Cell,
     emphasised,
     followed_by,
-    p_value,
-    times,
 )
 from workflow.report.drawing import (
     EQUAL,
@@ -30,7 +28,7 @@ from workflow.report.drawing import (
 )
 from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.notes import failure_notes
-from workflow.report.rank_tests import tests_over_datasets
+from workflow.report.rank_tests import FEWEST_DIFFERENCES
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
     LEVEL,
@@ -43,14 +41,21 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.benefit import PERMUTED, sources_of
 from workflow.studies.error_columns import model_columns, texts
-from workflow.studies.errors import effect, effect_cell, effects_answer, losses
+from workflow.studies.errors import (
+    OVER_DATASETS_NOTE,
+    effect,
+    effect_cell,
+    effect_columns_over_datasets,
+    effects_answer,
+    losses,
+)
 from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EFFECTS = ["depends", "benefits"]
-TESTED = ["method", "variant", "source"]
+EFFECTS = {"depends": "Depends", "benefits": "Benefits"}
+GROUPS = ["method", "variant", "source"]
 NOTES = (
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
@@ -59,12 +64,6 @@ NOTES = (
     "that predicts from other rows alone has no twin without them, which would be a constant.",
     "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and Bengio "
     "2003), without a correction for the number of tests. What it does not detect is not excluded.",
-)
-TABLES_NOTE = (
-    "`Twin's error` is the geometric mean over datasets of the twin's RMSE over the model's, or of "
-    "the factor by which its probability of the true class falls. `p, Holm` is of a two-sided "
-    "sign-flip permutation test of its logarithm over datasets, with Holm's correction for the "
-    "models of each source."
 )
 SELF_TWIN = "the model is without this source, so that its twin would be itself"
 KINDS = {
@@ -78,7 +77,7 @@ CLASS_FACTOR = "÷ P(true class)"
 def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     """A row for each base model and source of information, a section for each metric."""
     tidy = effects(study, scoring)
-    sections = _tests_over_tables(tidy)
+    sections = _over_datasets(tidy)
     for metric, part in tidy.groupby("metric", sort=False):
         title = METRICS[str(metric)].title
         columns = {
@@ -136,20 +135,15 @@ def _rows_of(
         yield row
 
 
-def _tests_over_tables(tidy: pd.DataFrame) -> list[Section]:
-    """Whether training with a source helps, of models with twins on at least six datasets."""
-    tests = tests_over_datasets(tidy, TESTED, "benefits", family="source")
-    if tests.empty:
+def _over_datasets(tidy: pd.DataFrame) -> list[Section]:
+    """What sources are worth on at least six datasets."""
+    groups, columns = effect_columns_over_datasets(tidy, GROUPS, EFFECTS, family=["source"])
+    if groups.empty:
         return []
-    columns = {
-        "Method": texts(method_titles(tests)),
-        "Source": texts(tests["source"]),
-        "Datasets": texts(map(str, tests["datasets"])),
-        "Twin's error": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]],
-    }
-    title = "What training without a source costs over all datasets"
-    return [Section(title, columns, (TABLES_NOTE,))]
+    methods = {"Method": texts(method_titles(groups)), "Source": texts(groups["source"])}
+    title = "What it costs to be without a source, over all datasets"
+    note = OVER_DATASETS_NOTE.format(corrected="models of each source")
+    return [Section(title, {**methods, **columns}, (note,))]
 
 
 def _effects(part: pd.DataFrame, name: str) -> list[Cell]:
@@ -175,27 +169,36 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     probability of the true class falls (the exponential of the increase of the NLL): when the
     source is permuted for the trained model (depends), and when a twin is trained without it
     (benefits). Right of 1 is worse without. Marks are geometric means over folds, bars standard
-    errors. A mark near 1 shows no effect on these folds, which is not proof that there is none.
+    errors; of six datasets and more, each is a small mark, and means and errors are over them. A
+    mark near 1 shows no effect on these data, which is not proof that there is none.
     """
     sources = effects(study, scoring)
     sources = sources[sources["twin"] != ""]
-    titles = sources["dataset"].map(dataset_title) + ": " + sources["source"]
-    most = max(sources.groupby("method").size(), default=0)
-    figure, methods = facets(sources.assign(title=titles), "method", 2 + most)
+    are_many = sources["dataset"].nunique() >= FEWEST_DIFFERENCES
+    measures = sources["task"].map(FACTORS).fillna(CLASS_FACTOR)
+    titles = sources["source"] + (", " + measures if are_many else "")
+    if not are_many:
+        titles = sources["dataset"].map(dataset_title) + ": " + titles
+    sources = sources.assign(title=titles, measure=measures)
+    lines = sources.groupby("method")["title"].nunique()
+    figure, methods = facets(sources, "method", 2 + max(lines, default=0))
     for method, part, axis in methods:
         for name, (kind, color, marker) in KINDS.items():
-            factor = np.exp(part[name])
-            error = np.exp(part[f"{name}_error"].fillna(0))
+            means = part.set_index("title")[[name, f"{name}_error"]]
+            if are_many:
+                axis.plot(np.exp(part[name]), part["title"], ".", color=color, alpha=0.3)
+                by_title = part.groupby("title", sort=False)[name]
+                means = by_title.agg(["mean", standard_error])
+            factor, error = np.exp(means.fillna({means.columns[1]: 0})).to_numpy().T
             ends = [factor - factor / error, factor * error - factor]
-            axis.errorbar(factor, part["title"], xerr=ends, fmt=marker, color=color, label=kind)
+            axis.errorbar(factor, means.index, xerr=ends, fmt=marker, color=color, label=kind)
         axis.set_ylim(part["title"].nunique() - 0.4, -0.6)
         axis.axvline(1, **EQUAL)
         logarithmic(axis.xaxis)
         axis.margins(x=0.1)
-        measures = part["task"].map(FACTORS).fillna(CLASS_FACTOR).unique()
         axis.set(
             title=method_title(method, part["variant"].iloc[0]),
-            xlabel=f"{' or '.join(measures)}\n(right is worse without)",
+            xlabel=f"{' or '.join(part['measure'].unique())}\n(right is worse without)",
             ylabel="",
         )
         axis.grid(axis="y", visible=False)

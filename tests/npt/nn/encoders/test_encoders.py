@@ -4,6 +4,7 @@ import math
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -129,7 +130,12 @@ def test_scores_equal_their_equation() -> None:
 
 @pytest.mark.parametrize(
     ("size", "dimensions", "sigma"),
-    [((8, 12), 2, (0.05, 0.08)), ((6, 9), 2, (0.0, 0.1)), ((8, 8), 1, (0.06,))],
+    [
+        ((8, 12), 2, (0.05, 0.08)),
+        ((6, 9), 2, (0.0, 0.1)),
+        ((7, 10), 2, (0.05, 0.05)),
+        ((8, 8), 1, (0.06,)),
+    ],
 )
 def test_local_attention_equals_the_masked_form(
     size: tuple[int, int], dimensions: Literal[1, 2], sigma: tuple[float, ...]
@@ -141,21 +147,27 @@ def test_local_attention_equals_the_masked_form(
     nn.init.normal_(block.key_bias)
     nn.init.normal_(block.position_bias)
     block.span.sigma.data[:] = torch.tensor(sigma) + 1e-9
-    tiles = block.tiles()
-    assert tiles is not None and tiles.share < 1
+    assert block.tiles() is not None
     x = torch.randn(3, math.prod(size), 64, dtype=torch.double)
-    masked = block.output(
-        (block.scores(x).softmax(-1) @ block._by_head(block.value(x))).transpose(1, 2).flatten(2)
-    )
-    local = block.attend(x)
+    local = block(x)
+    with patch.object(PixelBlock, "tiles", return_value=None):
+        masked = block(x)
     assert torch.allclose(local, masked, atol=1e-12)
-    weights = [block.query.weight, block.positions.last.weight, block.span.sigma, block.key_bias]
-    for ours, theirs in zip(
+    weights = list(block.parameters())
+    gradients = zip(
         torch.autograd.grad(local.square().sum(), weights),
         torch.autograd.grad(masked.square().sum(), weights),
         strict=True,
-    ):
-        assert torch.allclose(ours, theirs, atol=1e-10)
+    )
+    for ours, theirs in gradients:
+        assert torch.allclose(ours, theirs, atol=1e-9)
+
+
+def test_a_span_that_is_not_a_number_is_no_failure() -> None:
+    block = PixelEncoder(2, (8, 8), PixelSettings(span=True, threshold=0.2)).blocks[0]
+    assert isinstance(block, PixelBlock) and block.span is not None
+    block.span.sigma.data[:] = math.nan
+    assert block(torch.randn(1, 64, 64)).isnan().all()
 
 
 @pytest.mark.parametrize(
