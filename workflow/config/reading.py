@@ -63,10 +63,10 @@ def parse(path: Path) -> Mapping[str, Any]:
     """
     try:
         raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+    except Exception as error:  # values such as `!!int abc` are whatever their type raises
+        raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     if not isinstance(raw, dict):
         return {}
     return raw

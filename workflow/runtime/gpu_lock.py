@@ -64,10 +64,15 @@ def claim(gpus: Sequence[str], folder: Path | None = None, seconds: float = 2.0)
     Args:
         folder: Folder of the locks; default: one per user in the temporary folder.
         seconds: Time between two attempts.
+
+    Raises:
+        UserError: The folder is another user's.
     """
     if folder is None:
         folder = Path(tempfile.gettempdir()) / f"npt-gpus-{getpass.getuser()}"
     folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise UserError(f"{folder}: belongs to another user; remove it, or set TMPDIR")
     locks = [FileLock(folder / f"{gpu.replace('/', '_')}.lock") for gpu in gpus]
     waiting = False
     while True:

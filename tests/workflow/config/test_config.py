@@ -258,6 +258,29 @@ def test_odd_whole_numbers_are_text(written: str, tmp_path: Path) -> None:
     assert parse(path) == {"folds": written, "rate": 5e-4, "seeds": [0, -12]}
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2020-13-45",
+        "!!int abc",
+        "!!float abc",
+        "!!bool abc",
+        "!!timestamp abc",
+        "!!binary abc",
+        "1" * 5000,
+        "[" * 3000 + "]" * 3000,
+        "!!python/object:os.system x",
+        "{? [1]: 2}",
+    ],
+)
+def test_a_value_that_cannot_be_read_is_one_line(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(f"preset: {value}")
+    with pytest.raises(UserError, match=r"config\.yaml: not YAML") as error:
+        parse(path)
+    assert "\n" not in str(error.value)
+
+
 def test_a_value_that_contains_itself_is_refused() -> None:
     grid: list[Any] = [1]
     grid.append(grid)

@@ -77,3 +77,11 @@ def test_number_of_trainings_on_a_gpu_is_checked(
     monkeypatch.setenv("NPT_TRAININGS_PER_GPU", number)
     with pytest.raises(UserError, match="NPT_TRAININGS_PER_GPU"):
         gpu_lock.shared()
+
+
+def test_a_folder_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_lock.os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(UserError, match=f"{tmp_path}: belongs to another user"):
+        gpu_lock.claim(["0"], tmp_path)
