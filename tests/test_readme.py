@@ -101,6 +101,12 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
             [(1.12, 7, 0.027), (0.99, 8, 0.927)],
         ),
         (
+            "npt",
+            False,
+            [(1.0, 7, 0.33), (1.0, 14, 0.9)],
+            [(0.97, 4, 0.035), (1.0, 13, 0.833)],
+        ),
+        (
             "tabr",
             False,
             [(2.4, 14, 0.0), (1.38, 17, 0.003)],
@@ -114,7 +120,7 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
         ),
     ],
 )
-def test_models_depend_on_rows_more_than_they_benefit(
+def test_dependence_and_benefit_on_public_tables(
     method: str,
     untuned: bool,
     depends: list[tuple[float, ...]],
