@@ -189,7 +189,7 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
                 axis.plot(np.exp(part[name]), part["title"], ".", color=color, alpha=0.3)
                 by_title = part.groupby("title", sort=False)[name]
                 means = by_title.agg(["mean", standard_error])
-            factor, error = np.exp(means.fillna({means.columns[1]: 0})).to_numpy().T
+            factor, error = np.exp(means.fillna({means.columns[1]: 0}).to_numpy().T)
             ends = [factor - factor / error, factor * error - factor]
             axis.errorbar(factor, means.index, xerr=ends, fmt=marker, color=color, label=kind)
         axis.set_ylim(part["title"].nunique() - 0.4, -0.6)
