@@ -162,8 +162,9 @@ class Baseline(ABC):
         """
         from sklearn.model_selection import ParameterGrid
 
-        grids = [self.of_task(grid, task) for grid in self.grids(settings, task, train_rows)]
-        if settings.grid and not any(grids) and self.paper_grids(task, size_of(train_rows))[0]:
+        named = self.grids(settings, task, train_rows)
+        grids = [self.of_task(grid, task) for grid in named]
+        if any(named) and not any(grids):
             raise Infeasible(f"the grid has no parameter for {task}")
         return list(ParameterGrid(grids))
 

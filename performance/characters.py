@@ -7,11 +7,10 @@ of the text validates.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import math
-import tarfile
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from npt.data.download import download
+from npt.data.source import sha256_of
+from npt.data.unpack import unpack
 from npt.errors import UserError
 from npt.nn.block import Block, TiedBlock
 from npt.nn.kernels.attention import fused
@@ -28,6 +29,7 @@ from performance.machine import parser, report, seconds, start
 URL = "https://files.pythonhosted.org/packages/2f/c2/f9e977608bdf958650638c3f1e28f85a1b075f075ebbe77db8555463787b/Brotli-1.1.0.tar.gz"
 SHA256 = "81de08ac11bcb85841e440c13611c00b67d3bf82698314928d0b676362546724"
 MEMBER = "Brotli-1.1.0/tests/testdata/plrabn12.txt"
+MOST_BYTES = 1_000_000
 WIDTH = 128
 HEADS = 8
 CONTEXT = 64  # characters
@@ -102,17 +104,16 @@ def paradise_lost() -> str:
     """Milton's Paradise Lost (10,600 lines), a test file of the package Brotli.
 
     Raises:
-        UserError: The archive is another.
+        UserError: The archive cannot be downloaded, or is another.
     """
-    archive = io.BytesIO()
-    download(URL, archive)
-    if hashlib.sha256(archive.getvalue()).hexdigest() != SHA256:
-        raise UserError(f"{URL}: has another sha256 than {SHA256}")
-    archive.seek(0)
-    with tarfile.open(fileobj=archive) as members:
-        file = members.extractfile(MEMBER)
-        assert file is not None
-        return file.read().decode("ascii", errors="replace")
+    with TemporaryDirectory() as folder:
+        archive, text = Path(folder, "archive"), Path(folder, "text")
+        with archive.open("ab") as stream:
+            is_complete = download(URL, stream)
+        if not is_complete or sha256_of(archive) != SHA256:
+            raise UserError(f"{URL}: cannot be downloaded with the sha256 {SHA256}")
+        unpack(archive, MEMBER, text, MOST_BYTES)
+        return text.read_bytes().decode("ascii", errors="replace")
 
 
 def encoded(text: str) -> Tensor:

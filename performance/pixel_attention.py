@@ -58,7 +58,7 @@ def measured(
                 "size": size,
                 "reach": reach,
                 "pairs": 1 - block.span.excluded()[block.index].float().mean().item(),
-                "scores": tiles.index.shape[1] / size**2,
+                "scores": tiles.index().shape[1] / size**2,
                 "FLOPs": flops(block, pixels) / all_pairs,
                 "seconds": min(local) / min(masked),
                 "masked, ms": 1000 * min(masked),

@@ -8,11 +8,30 @@ from typing import Any
 
 import pandas as pd
 
-from workflow.report.cells import MISSING, Cell, metric_decimals, number, percent, text
+from npt.table import Task
+from workflow.report.cells import (
+    MISSING,
+    Cell,
+    emphasised,
+    followed_by,
+    metric_decimals,
+    number,
+    p_value,
+    percent,
+    text,
+)
 from workflow.report.notes import failure_notes
+from workflow.report.rank_tests import tests_over_datasets
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import by_model
-from workflow.report.titles import dataset_title, method_title
+from workflow.report.statistics import LEVEL, by_model
+from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.studies.errors import effect_cell
+
+OVER_DATASETS_NOTE = (
+    "The geometric mean over datasets of the factor of RMSE, or the mean increase of the NLL in "
+    "nats per row, and the datasets that are worse. p is of two-sided sign-flip permutation tests "
+    "over datasets, with Holm's correction for the {models}, by task."
+)
 
 
 def model_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
@@ -66,6 +85,46 @@ def model_table(
     all_columns = {**model_columns(tidy), **columns}
     section = Section(title, all_columns, (*notes, *failure_notes(tidy)))
     return Table(tidy, (section.without_empty(*optional),))
+
+
+def effects_over_datasets(
+    tidy: pd.DataFrame, title: str, effects: Mapping[str, str], by: Mapping[str, str] | None = None
+) -> list[Section]:
+    """A section of mean effects over at least six regressions, or classifications, with tests.
+
+    Args:
+        tidy: A row per dataset and model, with its `task`.
+        effects: Titles by the columns of the effects.
+        by: Titles by further columns that name a row.
+    """
+    by = by or {}
+    tables = (tidy["task"] == "regression").map({True: "regressions", False: "classifications"})
+    tidy = tidy.assign(tables=tables)
+    keys = ["method", "variant", *by, "tables"]
+    rows = tidy[keys].drop_duplicates().set_index(keys)
+    tested = {}
+    for name in effects:
+        tests = tests_over_datasets(tidy, keys, name, [*by, "tables"])
+        tested[name] = tests.set_index(keys).reindex(rows.index)
+    has_test = pd.concat([tests["mean"] for tests in tested.values()], axis=1).notna().any(axis=1)
+    rows = rows[has_test].reset_index()
+    if rows.empty:
+        return []
+    columns = {"Method": texts(method_titles(rows))}
+    for name, heading in {**by, "tables": "Datasets"}.items():
+        columns[heading] = texts(rows[name])
+    for name, heading in effects.items():
+        tests = tested[name][has_test].reset_index()
+        cells = []
+        for row in tests.to_dict("records"):
+            worse = f" ({row['positive']:.0f} of {row['datasets']:.0f})"
+            task: Task = "regression" if row["tables"] == "regressions" else "binary"
+            cells.append(followed_by(effect_cell(row["mean"], task), worse))
+        columns[heading] = cells
+        p_values = [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]]
+        columns[f"p, {heading.lower()}"] = p_values
+    models = " of each ".join(["models", *map(str.lower, by.values())])
+    return [Section(title, columns, (OVER_DATASETS_NOTE.format(models=models),))]
 
 
 def texts(contents: Iterable[str]) -> list[Cell]:

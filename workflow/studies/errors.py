@@ -7,33 +7,14 @@ Positive is worse.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import pandas as pd
 
 from npt.table import Task
-from workflow.report.cells import (
-    MISSING,
-    Cell,
-    counted,
-    emphasised,
-    followed_by,
-    formatted,
-    listed,
-    p_value,
-    times,
-)
-from workflow.report.rank_tests import tests_over_datasets
-from workflow.report.statistics import LEVEL
+from workflow.report.cells import MISSING, Cell, counted, formatted, listed, times
 from workflow.report.titles import method_title
 
 ROUNDING = 1e-5  # effect that single precision may cause
-OVER_DATASETS_NOTE = (
-    "The geometric mean over datasets of the factor of RMSE, or the mean increase of the NLL in "
-    "nats per row, and the datasets that are worse. p is of two-sided sign-flip permutation tests "
-    "over datasets, with Holm's correction for the {corrected}, by task."
-)
 REGRESSION, CLASSES = "multiplies the RMSE by", "adds to the NLL, in nats per row,"
 
 
@@ -103,42 +84,3 @@ def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> s
         verb = REGRESSION if is_regression else CLASSES
         sentences.append(f"{change} {verb} {listed(items)}; {extent}.")
     return " ".join(sentences)
-
-
-def effect_columns_over_datasets(
-    tidy: pd.DataFrame, by: list[str], effects: Mapping[str, str], family: Sequence[str] = ()
-) -> tuple[pd.DataFrame, dict[str, list[Cell]]]:
-    """Mean effects over at least six regressions, or classifications, with tests over them.
-
-    Args:
-        tidy: A row per dataset and group.
-        by: Columns that name a group.
-        effects: Titles by the columns of the effects.
-        family: Those of `by` within whose values, and of one task, Holm's correction is made.
-
-    Returns:
-        The groups, and for each of them its datasets, and each effect with the datasets that are
-        worse and its p-value.
-    """
-    tables = (tidy["task"] == "regression").map({True: "regressions", False: "classifications"})
-    tidy = tidy.assign(tables=tables)
-    keys = [*by, "tables"]
-    groups = tidy[keys].drop_duplicates().set_index(keys)
-    tested = {}
-    for name in effects:
-        tests = tests_over_datasets(tidy, keys, name, [*family, "tables"])
-        tested[name] = tests.set_index(keys).reindex(groups.index)
-    has_test = pd.concat([tests["mean"].notna() for tests in tested.values()], axis=1).any(axis=1)
-    groups = groups[has_test].reset_index()
-    columns = {"Datasets": [Cell(name) for name in groups["tables"]]}
-    for name, title in effects.items():
-        tests = tested[name][has_test]
-        cells = []
-        for group, row in zip(groups["tables"], tests.to_dict("records"), strict=True):
-            task: Task = "regression" if group == "regressions" else "binary"
-            worse = f" ({row['positive']:.0f} of {row['datasets']:.0f})"
-            cells.append(followed_by(effect_cell(row["mean"], task), worse))
-        columns[title] = cells
-        p_values = [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]]
-        columns[f"p, {title.lower()}"] = p_values
-    return groups, columns

@@ -132,7 +132,7 @@ class PixelBlock(nn.Module):
         if tiles is not None:
             to_keys, to_positions = tiles.split(to_keys), tiles.split(to_positions)
             keys = tiles.windows(keys)
-            index = tiles.index
+            index = tiles.index()
         embeddings = self.positions().unflatten(-1, (PIXEL_HEADS, -1))  # (R, H, c)
         relative = embeddings[index]  # P_ij (N, N, H, c), or (t, w, H, c)
         scores = to_keys @ keys.mT + torch.einsum("nh...ic,ijhc->nh...ij", to_positions, relative)
@@ -141,7 +141,7 @@ class PixelBlock(nn.Module):
         log_gaussian = self.span.log_gaussian()  # (R,)
         bias = torch.zeros_like(log_gaussian).masked_fill(self.span.excluded(), -math.inf)[index]
         if tiles is not None:
-            bias = bias.masked_fill(tiles.outside, -math.inf)  # (T, t, w)
+            bias = bias.masked_fill(tiles.outside(), -math.inf)  # (T, t, w)
         return torch.addcmul(bias, scores, log_gaussian.exp()[index])
 
     def _by_head(self, x: Tensor) -> Tensor:

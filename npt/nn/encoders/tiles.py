@@ -20,8 +20,6 @@ class Tiles:
 
     Attributes:
         save_work: Whether there are fewer scores than of all pairs, and more pixels than tiles.
-        index: Index (t, w) of relative positions, as of `relative_index`.
-        outside: Which pixels of the windows (T, 1, w) are not in the image.
 
     Args:
         sizes: Height and width, or the length of a sequence.
@@ -36,14 +34,22 @@ class Tiles:
         self.window = [t + 2 * r for t, r in zip(self.tile, self.reach, strict=True)]
         fewer_scores = math.prod(self.window) < math.prod(self.sizes)
         self.save_work = fewer_scores and math.prod(self.tile) > 1
-        self.index = torch.zeros(1, 1, dtype=torch.long, device=device)
+        self.device = device
+
+    def index(self) -> Tensor:
+        """Index (t, w) of relative positions, as of `relative_index`."""
+        index = torch.zeros(1, 1, dtype=torch.long, device=self.device)
         for size, t, w, r in zip(self.sizes, self.tile, self.window, self.reach, strict=True):
-            offsets = torch.arange(w, device=device) - r - torch.arange(t, device=device)[:, None]
+            offsets = torch.arange(w) - r - torch.arange(t)[:, None]
             places = offsets.clamp(1 - size, size - 1) + size - 1  # (t, w); beyond: `outside`
-            index = self.index[:, None, :, None] * (2 * size - 1) + places[None, :, None, :]
-            self.index = index.flatten(2).flatten(0, 1)
-        in_image = torch.ones(math.prod(self.sizes), 1, device=device)
-        self.outside = self.windows(in_image).mT == 0
+            pairs = index[:, None, :, None] * (2 * size - 1) + places.to(index)[None, :, None, :]
+            index = pairs.flatten(2).flatten(0, 1)
+        return index
+
+    def outside(self) -> Tensor:
+        """Which pixels of the windows (T, 1, w) are not in the image."""
+        in_image = torch.ones(math.prod(self.sizes), 1, device=self.device)
+        return self.windows(in_image).mT == 0
 
     def split(self, x: Tensor) -> Tensor:
         """Pixels (..., N, c) by tile: (..., T, t, c)."""

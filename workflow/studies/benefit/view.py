@@ -38,24 +38,16 @@ from workflow.report.statistics import (
     fold_means,
     standard_error,
 )
-from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit import PERMUTED, sources_of
-from workflow.studies.error_columns import model_columns, texts
-from workflow.studies.errors import (
-    OVER_DATASETS_NOTE,
-    effect,
-    effect_cell,
-    effect_columns_over_datasets,
-    effects_answer,
-    losses,
-)
+from workflow.studies.error_columns import effects_over_datasets, model_columns, texts
+from workflow.studies.errors import effect, effect_cell, effects_answer, losses
 from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EFFECTS = {"depends": "Depends", "benefits": "Benefits"}
-GROUPS = ["method", "variant", "source"]
 NOTES = (
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
@@ -77,7 +69,8 @@ CLASS_FACTOR = "÷ P(true class)"
 def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     """A row for each base model and source of information, a section for each metric."""
     tidy = effects(study, scoring)
-    sections = _over_datasets(tidy)
+    title = "What it costs to be without a source, over all datasets"
+    sections = effects_over_datasets(tidy, title, EFFECTS, {"source": "Source"})
     for metric, part in tidy.groupby("metric", sort=False):
         title = METRICS[str(metric)].title
         columns = {
@@ -135,17 +128,6 @@ def _rows_of(
         yield row
 
 
-def _over_datasets(tidy: pd.DataFrame) -> list[Section]:
-    """What sources are worth on at least six datasets."""
-    groups, columns = effect_columns_over_datasets(tidy, GROUPS, EFFECTS, family=["source"])
-    if groups.empty:
-        return []
-    methods = {"Method": texts(method_titles(groups)), "Source": texts(groups["source"])}
-    title = "What it costs to be without a source, over all datasets"
-    note = OVER_DATASETS_NOTE.format(corrected="models of each source")
-    return [Section(title, {**methods, **columns}, (note,))]
-
-
 def _effects(part: pd.DataFrame, name: str) -> list[Cell]:
     """Effects and the number of worse folds, bold where the mean differs from zero."""
     cells = []
@@ -184,12 +166,13 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     figure, methods = facets(sources, "method", 2 + max(lines, default=0))
     for method, part, axis in methods:
         for name, (kind, color, marker) in KINDS.items():
-            means = part.set_index("title")[[name, f"{name}_error"]]
+            by_title = part.groupby("title", sort=False)
+            errors = by_title[f"{name}_error"].mean()  # of one dataset
             if are_many:
                 axis.plot(np.exp(part[name]), part["title"], ".", color=color, alpha=0.3)
-                by_title = part.groupby("title", sort=False)[name]
-                means = by_title.agg(["mean", standard_error])
-            factor, error = np.exp(means.fillna({means.columns[1]: 0}).to_numpy().T)
+                errors = by_title[name].agg(standard_error)
+            means = by_title[name].mean()
+            factor, error = np.exp(means), np.exp(errors.fillna(0))
             ends = [factor - factor / error, factor * error - factor]
             axis.errorbar(factor, means.index, xerr=ends, fmt=marker, color=color, label=kind)
         axis.set_ylim(part["title"].nunique() - 0.4, -0.6)

@@ -30,19 +30,16 @@ from workflow.report.statistics import (
     by_model,
     standard_error,
 )
-from workflow.report.titles import method_titles
 from workflow.results.row import LINEAR
 from workflow.studies.corruption import EVERYTHING, CorruptionOptions, Selection
-from workflow.studies.error_columns import model_columns, numbers, texts, with_errors
-from workflow.studies.errors import (
-    OVER_DATASETS_NOTE,
-    effect,
-    effect_cell,
-    effect_columns_over_datasets,
-    effects_answer,
-    errors,
-    losses,
+from workflow.studies.error_columns import (
+    effects_over_datasets,
+    model_columns,
+    numbers,
+    texts,
+    with_errors,
 )
+from workflow.studies.errors import effect, effect_cell, effects_answer, errors, losses
 from workflow.studies.view import Card, View
 
 MOVEMENT = "Predictions move"
@@ -96,7 +93,9 @@ def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     for same_models in zip(*by_selection, strict=True):
         effects += map(_row, same_models, selections)
     tidy = pd.DataFrame(effects)
-    sections = _over_datasets(tidy)
+    first = tidy.drop_duplicates(MODEL)
+    title = "What corrupting other rows costs over all datasets"
+    sections = effects_over_datasets(first, title, {"effect": "Effect"})
     for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
         measure = "Ratio" if is_regression else "NLL"
         worse = part["worse_folds"].astype(str) + " of " + part["folds"].astype(str)
@@ -120,18 +119,6 @@ def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
             section = section.without(("Columns", "Rows"))
         sections.append(section.without({"Ratio", "NLL"} - {measure}))
     return Table(tidy, tuple(sections))
-
-
-def _over_datasets(tidy: pd.DataFrame) -> list[Section]:
-    """The effect of the first selection on at least six datasets."""
-    first = tidy.drop_duplicates(MODEL)
-    groups, columns = effect_columns_over_datasets(first, MODEL[1:], {"effect": "Effect"})
-    if groups.empty:
-        return []
-    methods = {"Method": texts(method_titles(groups))}
-    note = OVER_DATASETS_NOTE.format(corrected="models")
-    title = "What corrupting other rows costs over all datasets"
-    return [Section(title, {**methods, **columns}, (note,))]
 
 
 def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.DataFrame:
