@@ -51,6 +51,8 @@ class PixelSettings(Strict):
     """Scores are multiplied by a learned Gaussian of the relative position."""
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """Pixels whose Gaussian is smaller, in one dimension, are not attended to."""
+    pool: Literal["last", "mean"] = "last"
+    """The vector of an image is its last pixel's, or the mean over its pixels."""
 
     @model_validator(mode="after")
     def _check_positions(self) -> Self:

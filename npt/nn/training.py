@@ -16,6 +16,7 @@ from npt.nn.batches import batch_count, largest_batch, partition
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.cuda_graph import Recorded
 from npt.nn.device import arithmetic, autocast, prepare_blocks
+from npt.nn.encoders.positions import PixelSpan
 from npt.nn.engine import Training
 from npt.nn.inputs import EncodedTable, ModelInput
 from npt.nn.losses import label_loss, tradeoff, training_loss
@@ -23,6 +24,7 @@ from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
 from npt.nn.settings import NPTSettings
+from npt.nn.span import Span
 from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
 
@@ -167,6 +169,7 @@ class NPTTraining(Training[NPT, Lookahead]):
             "validation_loss": validation_loss,
             "validation_metric": metric,
             "best_validation_loss": float(self.losses),
+            **learned_spans(self.model),
         }
 
     @torch.no_grad()
@@ -237,6 +240,13 @@ def can_record(model: NPT, settings: NPTSettings, device: torch.device) -> bool:
         and settings.kernel == "dot"
         and settings.optimiser == "lamb"
     )
+
+
+def learned_spans(model: NPT) -> dict[str, float]:
+    """Mean width of each learned Gaussian, `sigma_1` of the first block that has one."""
+    spans = [module for module in model.modules() if isinstance(module, (Span, PixelSpan))]
+    widths = [float(span.sigma.detach().abs().mean()) for span in spans]
+    return {f"sigma_{number}": width for number, width in enumerate(widths, start=1)}
 
 
 def drawn_batches(updates: int, settings: NPTSettings) -> int:

@@ -26,12 +26,12 @@ DROPOUT = 0.1
 
 
 class PixelEncoder(nn.Module):
-    """Images (n, C, h, w) to vectors (n, 64), those of the last pixel.
+    """Images (n, C, h, w) to vectors (n, 64): that of the last pixel, or the mean over all.
 
     Args:
         channels: C.
         size: Height and width of an image.
-        settings: Positions of the pixels, and the span.
+        settings: Positions of the pixels, the span, and the pooling.
     """
 
     width = PIXEL_WIDTH
@@ -45,6 +45,7 @@ class PixelEncoder(nn.Module):
         super().__init__()
         height, width = size
         sizes = (height, width) if settings.dimensions == 2 else (height * width,)
+        self.pool = settings.pool
         self.drop = nn.Dropout(DROPOUT)
         self.embed = nn.Linear(channels, PIXEL_WIDTH)
         self.blocks = nn.ModuleList()
@@ -57,7 +58,7 @@ class PixelEncoder(nn.Module):
         x = self.embed(self.drop(pixels))  # (n, N, E)
         for block in self.blocks:
             x = block(x)
-        return x[:, -1]
+        return x.mean(1) if self.pool == "mean" else x[:, -1]
 
 
 def hidden_layer(width: int) -> nn.Sequential:

@@ -95,6 +95,18 @@ def test_training_ends_with_the_best_weights(tmp_path: Path) -> None:
     assert best.validation_scores()[0] == losses[lowest]
 
 
+def test_metrics_have_the_mean_width_of_each_learned_span(tmp_path: Path) -> None:
+    settings = BATCHES.changed(kernel="span", layers=4, updates=3, batch_rows=None)
+    model, data = start(settings)
+    training = NPTTraining(model, data, settings, 3)
+    training.run(metrics=tmp_path / "metrics.csv")
+    first, _, last = csv.DictReader((tmp_path / "metrics.csv").open())
+    assert [name for name in last if name.startswith("sigma")] == ["sigma_1", "sigma_2"]
+    assert first["sigma_1"] != last["sigma_1"]
+    start_width = settings.span * math.sqrt(data.codes.shape[1] - 1)
+    assert float(first["sigma_2"]) == pytest.approx(start_width, rel=0.1)
+
+
 def test_repeated_batches_share_rows_and_masks() -> None:
     settings = MASKS_ALONE.changed(repeated_batches=2, batch_rows=25)
     training = NPTTraining(*start(settings), settings, 3)

@@ -52,6 +52,17 @@ def test_pixel_encoders_have_the_published_weights(options: dict[str, Any], coun
     assert weights_of(NPT(layout, settings)) == count + 64
 
 
+def test_pixels_are_pooled_by_the_last_or_their_mean() -> None:
+    images = torch.randn(2, 3, 4, 4)
+    last = PixelEncoder(3, (4, 4), PixelSettings()).eval()
+    mean = PixelEncoder(3, (4, 4), PixelSettings(pool="mean")).eval()
+    mean.load_state_dict(last.state_dict())
+    tokens: list[torch.Tensor] = []
+    last.blocks[-1].register_forward_hook(lambda block, inputs, x: tokens.append(x))
+    assert torch.equal(last(images), tokens[0][:, -1])
+    assert torch.equal(mean(images), tokens[0].mean(1))
+
+
 @pytest.mark.parametrize("dimensions", [1, 2])
 def test_a_siren_starts_in_its_ranges(dimensions: int) -> None:
     torch.manual_seed(0)
