@@ -18,7 +18,7 @@ from npt.processes.tasks import Tasks
 from npt.table import PARTS, Part, Split, Table
 
 REALISATION = "realisation"
-INPUTS = ("x", "x1", "x2")  # names of columns
+INPUTS = ("x", "x1", "x2", "channel")  # names of columns
 
 
 @dataclass(frozen=True)

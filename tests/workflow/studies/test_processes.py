@@ -1,6 +1,7 @@
 """Processes: probes of small untrained models on curves and images, their table and figures."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,24 +9,28 @@ import pandas as pd
 import pytest
 import torch
 
-from npt.data.datasets import mnist_pixels
+from npt.data import pixels
+from npt.data.datasets import cifar_pixels, mnist_pixels
 from npt.data.datasets.gp_curves import DATASET
 from npt.data.preparation import prepare_declared
 from npt.data.store import Prepared
 from npt.probing import Probe
 from npt.processes.curves import KERNELS
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
+from npt.processes.tasks import Tasks
 from npt.processes.trained import TrainedProcess
 from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
 from tests.workflow.report.toy import SCORING, texts
 from workflow.studies import kinds
-from workflow.studies.processes.probe import SIDE, TITLES
+from workflow.studies.processes import images
+from workflow.studies.processes.images import TITLES
 from workflow.studies.query import ProbeQuery
 
 KIND = kinds()["processes"]
 OF_EACH_KERNEL = 48  # held-out curves
 IMAGES, HELD_OUT = 6, 2
+SIDE = 14
 SETTINGS: dict[str, TrainingSettings] = {
     "neural_process": NeuralProcessSettings(width=16, draws=3),
     "attentive_neural_process": NeuralProcessSettings(width=16, attention="multihead", draws=3),
@@ -57,16 +62,20 @@ def curves_query(prepared: Prepared, settings: TrainingSettings) -> ProbeQuery:
     return ProbeQuery(Probe(trained), table, fewer, fewer.test, seed=0, options=options)
 
 
-def images_query(settings: TrainingSettings) -> ProbeQuery:
+def images_query(settings: TrainingSettings, channels: int = 1) -> ProbeQuery:
     """An untrained process, and random images of which two are held out."""
-    pixels = SIDE**2
-    number = np.repeat(np.arange(IMAGES), pixels)
-    rows, columns = np.divmod(np.tile(np.arange(pixels), IMAGES), SIDE)
-    values = np.random.default_rng(0).uniform(-0.5, 0.5, len(number))
-    order = np.random.default_rng(1).permutation(len(number))
-    arrays = [array[order].astype(float) for array in (number, rows, columns, values)]
-    names = ("realisation", "x1", "x2", "y")
-    table = Table(tuple(Column(name, "continuous") for name in names), tuple(arrays), 3)
+    shape = (IMAGES, SIDE, SIDE, channels)
+    number, *indices = (axis.ravel() for axis in np.indices(shape))
+    axes = [pixels.position(index, size) for index, size in zip(indices, shape[1:], strict=True)]
+    places = [axis.astype(float) for axis in (number, *axes)]
+    values = np.random.default_rng(0).uniform(-0.5, 0.5, len(places[0]))
+    order = np.random.default_rng(1).permutation(len(values))
+    arrays = [array[order] for array in (*places, values)]
+    names = ["realisation", "x1", "x2", "channel", "y"]
+    if channels == 1:
+        del arrays[3], names[3]
+    columns = tuple(Column(name, "continuous") for name in names)
+    table = Table(columns, tuple(arrays), len(names) - 1)
     is_hidden = np.arange(len(order)) % 10 > 0
     is_test = (arrays[0] >= IMAGES - HELD_OUT) & is_hidden
     is_validation = (arrays[0] == 0) & is_hidden
@@ -87,7 +96,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def image_facts() -> dict[str, Any]:
-    """Facts of a probe of images by method."""
+    """Facts of a probe of grey images by method."""
     return {name: KIND.probe(images_query(settings))[0] for name, settings in OF_IMAGES.items()}
 
 
@@ -153,42 +162,92 @@ def test_hidden_pixels_are_scored(image_facts: dict[str, Any]) -> None:
     assert np.allclose(references[0], uniform * (1 + 1 / 3), rtol=0.15)  # three train images
 
 
-def test_pictures_are_in_their_own_order(image_facts: dict[str, Any]) -> None:
-    table = images_query(OF_IMAGES["npt_process"]).table
-    number, x1, x2 = (table.numbers(j).astype(int) for j in range(3))
-    first = np.flatnonzero(number == IMAGES - HELD_OUT)
-    expected = np.zeros((SIDE, SIDE))
-    expected[x1[first], x2[first]] = 255 * (table.truth[first] + 0.5)
-    for name, method_facts in image_facts.items():
-        for example in method_facts["examples"]["images"]:
-            picture = np.reshape(example["pictures"][0], (SIDE, SIDE))
-            assert np.abs(picture - expected).max() <= 0.51
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pictures_are_in_their_own_order(channels: int) -> None:
+    for name, settings in OF_IMAGES.items():
+        query = images_query(settings, channels)
+        table = query.table
+        number, x1, x2, *channel = (table.numbers(j) for j in range(len(table.columns) - 1))
+        first = np.flatnonzero(number == IMAGES - HELD_OUT)
+        in_raster = first[np.lexsort([axis[first] for axis in (*channel, x2, x1)])]
+        expected = 255 * (table.truth[in_raster] + 0.5).reshape(SIDE, SIDE, channels)
+        for example in KIND.probe(query)[0]["examples"]["images"]:
+            assert np.shape(example["shown"]) == (SIDE, SIDE)
+            assert np.abs(np.array(example["pictures"][0]) - expected).max() <= 0.51
             samples = 3 if name == "attentive_neural_process" else 0
             assert len(example["pictures"]) == 2 + samples
+            assert np.shape(example["fine"]) == (2 * SIDE, 2 * SIDE, channels)
+
+
+def test_four_fine_pixels_lie_around_each() -> None:
+    fine = images.twice_as_fine((3, 4, 3)).view(3, 2, 4, 2, 3, 3)
+    for axis, size in enumerate((3, 4, 3)):
+        expected = pixels.position(np.arange(size), size)
+        index = [0, 0, 0]
+        index[axis] = slice(None)  # type: ignore[call-overload]
+        middles = fine.mean((1, 3))[(*index, axis)]
+        assert np.allclose(middles, expected)
+    assert len(fine.flatten(0, 4).unique(dim=0)) == 4 * 36
+
+
+def test_heads_keep_a_role_if_they_attend_to_the_same_relative_place() -> None:
+    """One of two heads attends to the query's own place, the other to the next; then both to it."""
+    x = torch.arange(5.0)[:, None].expand(2, 5, 1)
+    attention = SimpleNamespace(multihead=True)
+    model: Any = SimpleNamespace(model=SimpleNamespace(attention=attention))
+    tasks = [Tasks(x, x[..., 0], 5)]
+    own, following = torch.eye(5), torch.eye(5).roll(1, 1)
+    following[-1] = own[-1]
+    both = torch.stack([own, following]).expand(2, 2, 5, 5)
+    attention.weights = lambda context, queries: both
+    assert images.role_share(model, tasks) > 0.6
+    attention.weights = lambda context, queries: both[:, 1:].expand(2, 2, 5, 5)
+    assert images.role_share(model, tasks) == 0
+    assert images.role_share(SimpleNamespace(model=None), tasks) is None  # type: ignore[arg-type]
 
 
 def test_images_have_rows_and_figures_are_drawn_without_results(
     facts: dict[str, Any], image_facts: dict[str, Any], tmp_path: Path
 ) -> None:
-    images = study(image_facts, "mnist_pixels")
-    (section,) = KIND.view.table("likelihoods", images, SCORING).sections
+    completed = study(image_facts, "mnist_pixels")
+    (section,) = KIND.view.table("likelihoods", completed, SCORING).sections
     methods = ["Pixels of the training images", "ANP", "NPT, many tables"]
     assert texts(section.columns["Method"]) == methods
     nothing = study_frame([failed("npt_process", dataset="mnist_pixels")], "processes")
+    roles = section.columns["Roles"]
+    assert roles[0].text == roles[2].text == "–"
+    assert 0 < roles[1].value < 1
     assert KIND.view.table("likelihoods", nothing, SCORING).sections
     curves = study(facts, "gp_curves")
-    for name, with_results in (("completions", images), ("training", curves)):
+    for name, with_results in (("completions", completed), ("training", curves)):
         for rows in (with_results, nothing):
             KIND.view.figure(name, rows, SCORING).savefig(tmp_path / "figure.png")
 
 
-def test_shown_pixels_of_the_dataset_are_as_many_in_a_batch() -> None:
-    is_context = mnist_pixels._context_pixels(32)
+@pytest.mark.parametrize(("dataset", "channels"), [(mnist_pixels, 1), (cifar_pixels, 3)])
+def test_shown_pixels_of_a_dataset_are_as_many_in_a_batch(dataset: Any, channels: int) -> None:
+    is_context = pixels.context_pixels(dataset.SIDE**2, dataset.MOST)
     counts = is_context.sum(1)
-    assert len(set(counts[:16])) == len(set(counts[16:])) == 1
+    assert len(set(counts[:16])) == len(set(counts[16:32])) == 1
     assert (counts >= 3).all()
-    assert (counts <= 100).all()
-    hidden = (~mnist_pixels._context_pixels(320)).sum(1)
-    assert hidden[:64].sum() == mnist_pixels.VALIDATION_ROWS
-    assert hidden[64:].sum() == mnist_pixels.TEST_ROWS
-    assert mnist_pixels.ROWS == 784 * (5000 + 320)
+    assert (counts <= dataset.MOST).all()
+    hidden = channels * (~is_context).sum(1)
+    rule = dataset.DATASET.split_rule
+    assert hidden[:64].sum() == rule.fixed_validation_rows
+    assert hidden[64:].sum() == rule.fixed_test_rows
+
+
+def test_pixels_are_shown_in_all_channels() -> None:
+    intensities = np.random.default_rng(0).integers(0, 256, (pixels.HELD_OUT + 2, 4, 5, 3))
+    frame = pixels.points(intensities.astype(np.uint8), most=6)
+    assert len(frame) == intensities.size
+    assert not frame.duplicated(["realisation", "x1", "x2", "channel"]).any()
+    places = []
+    for name, size in (("x1", 4), ("x2", 5), ("channel", 3)):
+        places.append(((frame[name] + 1) / 2 * (size - 1)).round().astype(int))
+    assert np.allclose(intensities[frame["realisation"], *places] / 255 - 0.5, frame["y"])
+    hidden = 3 * (~pixels.context_pixels(20, 6)).sum(1)
+    shown = frame[: -int(hidden.sum())]
+    sizes = shown.groupby(["realisation", "x1", "x2"]).size()
+    assert (sizes == 3).all()
+    assert set(frame["realisation"][-int(hidden[64:].sum()) :]) == {*range(66, 322)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from workflow.report.statistics import MODEL, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import probe_table
 from workflow.studies.facts import facts_of, first_facts
-from workflow.studies.processes.probe import SIDE, TITLES
+from workflow.studies.processes.images import TITLES
 from workflow.studies.view import View
 
 if TYPE_CHECKING:
@@ -49,13 +49,19 @@ IMAGES_NOTE = (
     "weights, which were trained on random pixels. The reference predicts each pixel by its mean "
     "and deviation over the training images. No deviation is below 0.1."
 )
+ROLES = {"trained": "Roles", "untrained": "Roles, untrained"}
+ROLES_NOTE = (
+    "`Roles`: the share of the variance between heads of where they attend to, relative to the "
+    "query, over queries and images. At 1, a head attends to the same relative place for each of "
+    "them; at 0, no head differs from the others."
+)
 SCORES = {"log_likelihood": "log density", "rmse": "RMSE"}
 REFERENCE = {
     "Pixels of the training images": {f"reference_{name}": title for name, title in SCORES.items()}
 }
 AGAINST = {"update": "updates", "seconds": "seconds"}
 SHARE_BELOW = 0.1  # of the evaluations, which may be below the axis
-CELL = SIDE + 2  # pixels of a picture with the gap
+GAP = 4  # pixels between pictures
 ROWS = 3  # lines of text that a picture is high
 HIDDEN = (0.55, 0.7, 0.9)  # color of a pixel that is not shown
 WHITE = 255
@@ -71,18 +77,25 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
         for prefix in ("", "reference_"):
             tidy[f"{prefix}rmse"] = tidy[f"{prefix}square"].pow(0.5)
         rows = _rows(tidy, "task", TITLES, SCORES, REFERENCE)
-        return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE)
+        roles = facts_of(study, "roles", ROLES)
+        for model, cells in zip(_models(tidy), rows[len(REFERENCE) :], strict=False):
+            cells |= _means(of_model(roles, model), ROLES)
+        return probe_table(study, tidy, "Completed images", rows, IMAGES_NOTE, ROLES_NOTE)
     tidy = facts_of(study, "kernels", ("kernel",))
     rows = _rows(tidy, "kernel", KERNELS, PARTS, CEILINGS)
     company = facts_of(study, "company")
     training = facts_of(study, "training")
-    models = tidy.drop_duplicates(MODEL).to_dict("records")
-    for model, cells in zip(models, rows[len(CEILINGS) :], strict=False):
+    for model, cells in zip(_models(tidy), rows[len(CEILINGS) :], strict=False):
         cells |= _means(of_model(company, model), COMPANY)
         cells["Weights"] = count(of_model(study, model)["parameters"].mean())
         duration = of_model(training, model).groupby("seed")["seconds"].last()
         cells["Training"] = seconds(duration.mean())
     return probe_table(study, tidy, "Log-likelihood on curves", rows, NOTE, COMPANY_NOTE)
+
+
+def _models(tidy: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Dataset, method and variant of each model."""
+    return tidy.drop_duplicates(MODEL).to_dict("records")
 
 
 def _rows(
@@ -147,36 +160,46 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 
 def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """One held-out image: the shown pixels of each task, the predicted mean, and means for single
-    draws of the latent variable. A model without a latent variable has no samples. All tasks are
-    asked of the same weights.
+    """One held-out image: the shown pixels of each task, the predicted mean, the same at twice the
+    resolution, and means for single draws of the latent variable. A model without a latent variable
+    has no samples. All tasks are asked of the same weights.
     """
-    images = []
-    for row, examples in first_facts(study, "examples"):
-        title = method_title(row["method"], row["variant"])
-        images += [(title, image) for image in examples.get("images", [])]
-    if not images:
-        return panels(0, 0)[0]
-    columns = max(len(image["pictures"]) for _, image in images)
-    mosaic = np.ones((len(images) * CELL, columns * CELL, 3))
     labels = []
-    for line, (title, image) in enumerate(images):
-        labels.append(f"{title}, {TITLES[image['task']]}")
-        hidden = np.setdiff1d(np.arange(SIDE * SIDE), image["shown"])
-        for column, intensities in enumerate(image["pictures"]):
-            pixels = np.repeat(np.array(intensities)[:, None] / WHITE, 3, axis=1)  # (784, 3)
-            if not column:
-                pixels[hidden] = HIDDEN
-            top, left = line * CELL, column * CELL
-            mosaic[top : top + SIDE, left : left + SIDE] = pixels.reshape(SIDE, SIDE, 3)
-    figure, (axis,) = panels(1, ROWS * len(images), columns=1)
+    lines = []
+    for row, examples in first_facts(study, "examples"):
+        for image in examples.get("images", []):
+            title = method_title(row["method"], row["variant"])
+            labels.append(f"{title}, {TITLES[image['task']]}")
+            lines.append(_pictures(image))
+    if not lines:
+        return panels(0, 0)[0]
+    cell = max(len(picture) for line in lines for picture in line) + GAP
+    columns = max(map(len, lines))
+    mosaic = np.ones((len(lines) * cell, columns * cell, 3))
+    for line, pictures in enumerate(lines):
+        for column, picture in enumerate(pictures):
+            height, width, _ = picture.shape
+            top, left = line * cell, column * cell
+            mosaic[top : top + height, left : left + width] = picture
+    figure, (axis,) = panels(1, ROWS * len(lines), columns=1)
     axis.imshow(mosaic, interpolation="nearest")
     axis.grid(visible=False)
-    samples = [f"sample {index}" for index in range(1, columns - 1)]
-    middles = CELL * np.arange(max(columns, len(images))) + SIDE / 2
-    axis.set_xticks(middles[:columns], ["shown", "mean", *samples])
-    axis.set_yticks(middles[: len(images)], labels)
+    samples = [f"sample {index}" for index in range(1, columns - 2)]
+    middles = cell * np.arange(max(columns, len(lines))) + cell / 2
+    axis.set_xticks(middles[:columns], ["shown", "mean", "twice as fine", *samples])
+    axis.set_yticks(middles[: len(lines)], labels)
     return figure
+
+
+def _pictures(image: Mapping[str, Any]) -> list[np.ndarray]:
+    """Colours (2 h, 2 w, 3) of the shown pixels, the mean, the fine mean and the samples."""
+    truth, *completions = (np.array(picture) / WHITE for picture in image["pictures"])
+    hidden = np.array(image["shown"]) == 0  # (h, w)
+    shown = np.broadcast_to(truth, (*hidden.shape, 3)).copy()
+    shown[hidden] = HIDDEN
+    coarse = [picture.repeat(2, 0).repeat(2, 1) for picture in (shown, *completions)]
+    pictures = [*coarse[:2], np.array(image["fine"]) / WHITE, *coarse[2:]]
+    return [np.broadcast_to(picture, (*picture.shape[:2], 3)) for picture in pictures]
 
 
 VIEW = View(
