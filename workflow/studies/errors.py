@@ -42,6 +42,11 @@ def _metrics(rows: pd.DataFrame, *names: str) -> list[pd.Series]:
     return [known[name] for name in names]
 
 
+def factor_label(task: Task) -> str:
+    """What the exponential of an effect is a factor of."""
+    return "× RMSE" if task == "regression" else "÷ P(true class)"
+
+
 def effect(before: pd.Series, after: pd.Series) -> pd.Series:
     """Differences of losses, 0 where rounding may have caused them."""
     difference = after - before

@@ -1,6 +1,7 @@
 """Context: the share of train rows at prediction, and in training."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from baselines import baselines
@@ -106,3 +107,25 @@ def test_methods_that_are_not_probed_are_trained_alone(has_npt: bool) -> None:
     assert means["error"].iloc[0] == 1.25
     assert KIND.view.figure("context", study, SCORING).axes
     assert KIND.view.table("context", study, SCORING).sections
+
+
+def test_many_datasets_are_averaged() -> None:
+    names = ["yacht", "concrete", "boston_housing", "protein", "airfoil", "servo"]
+    study = pd.concat([context_study().assign(dataset=name) for name in names], ignore_index=True)
+    other = (study["dataset"] == "servo") & (study["variant"] == "train_10_percent")
+    study.loc[other, "test_rmse"] *= 2
+    over, _ = KIND.view.table("context", study, SCORING).sections
+    cells = {title: [cell.text for cell in column] for title, column in over.columns.items()}
+    lines = zip(*(cells[name] for name in ("Method", "Share", "50 %", "10 %")), strict=True)
+    assert list(lines) == [
+        ("NPT", AT_PREDICTION, "× 1.5", "× 2.0"),
+        ("NPT", IN_TRAINING, "× 3.0", "× 6.7"),  # 6 * 2 ** (1 / 6)
+        ("k-NN", AT_PREDICTION, "× 2.0", "× 4.0"),
+        ("k-NN", IN_TRAINING, "× 2.0", "–"),
+    ]
+    assert set(cells["Datasets"]) == {"6 regressions"}
+    (panel,) = KIND.view.figure("context", study, SCORING).axes
+    assert (panel.get_title(), panel.get_ylabel()) == ("6 regressions", "× RMSE")
+    assert panel.lines[0].get_ydata() == pytest.approx([2.0, 1.5, 1.0])
+    fewer = study[study["dataset"] != "yacht"]
+    assert len(KIND.view.table("context", fewer, SCORING).sections) == 1

@@ -41,7 +41,7 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit import PERMUTED, sources_of
 from workflow.studies.error_columns import effects_over_datasets, model_columns, texts
-from workflow.studies.errors import effect, effect_cell, effects_answer, losses
+from workflow.studies.errors import effect, effect_cell, effects_answer, factor_label, losses
 from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ KINDS = {
     "depends": ("depends: permuted", OTHER_COLOR, "o"),
     "benefits": ("benefits: trained without", NPT_COLOR, "D"),
 }
-FACTORS = {"regression": "× RMSE"}
-CLASS_FACTOR = "÷ P(true class)"
 
 
 def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -157,7 +155,7 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     sources = effects(study, scoring)
     sources = sources[sources["twin"] != ""]
     are_many = sources["dataset"].nunique() >= FEWEST_DIFFERENCES
-    measures = sources["task"].map(FACTORS).fillna(CLASS_FACTOR)
+    measures = sources["task"].map(factor_label)
     titles = sources["source"] + (", " + measures if are_many else "")
     if not are_many:
         titles = sources["dataset"].map(dataset_title) + ": " + titles

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 
@@ -16,7 +17,8 @@ from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import metric_decimals, number, text
 from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
-from workflow.report.sections import Table
+from workflow.report.rank_tests import FEWEST_DIFFERENCES
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import (
     MODEL,
     by_model,
@@ -27,8 +29,16 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.context import ContextOptions
-from workflow.studies.error_columns import model_cells, probe_table
-from workflow.studies.errors import effect, effect_cell, effects_answer, error_label, errors, losses
+from workflow.studies.error_columns import columns_of, model_cells, probe_table
+from workflow.studies.errors import (
+    effect,
+    effect_cell,
+    effects_answer,
+    error_label,
+    errors,
+    factor_label,
+    losses,
+)
 from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
@@ -50,6 +60,10 @@ CONTEXT_NOTE = (
     "both, and those of a smaller share are among those of a larger one. Baselines search their "
     "hyper-parameters anew on each share. What the first is better by was learned from the rows "
     "that are not there. Methods without stored rows are trained alone."
+)
+SHARES_NOTE = (
+    "The geometric mean over datasets of the factor of RMSE, or the mean increase of the NLL in "
+    "nats per row, against the same model with all train rows."
 )
 KEYS = [*MODEL, "task", "kind", "share"]
 COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
@@ -85,7 +99,21 @@ def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         for share, error in zip(part["share"], part["error"], strict=True):
             cells[f"{100 * share:g} %"] = number(error, digits)
         rows.append(cells)
-    return probe_table(study, means, "Test error by the share of train rows", rows, CONTEXT_NOTE)
+    title = "Test error by the share of train rows"
+    table = probe_table(study, means, title, rows, CONTEXT_NOTE)
+    over_datasets = _shares_over_datasets(means)
+    if over_datasets.empty:
+        return table
+    rows = []
+    for (tables, kind, method), part in over_datasets.groupby(
+        ["tables", "kind", "title"], sort=False
+    ):
+        cells = {"Datasets": text(tables), "Method": text(method), "Share": text(kind)}
+        for share, mean, task in zip(part["share"], part["effect"], part["task"], strict=True):
+            cells[f"{100 * share:g} %"] = effect_cell(mean, task)
+        rows.append(cells)
+    section = Section(f"{title}, over all datasets", columns_of(rows), (SHARES_NOTE,))
+    return Table(table.tidy, (section, *table.sections))
 
 
 def dose_folds(study: pd.DataFrame) -> pd.DataFrame:
@@ -118,6 +146,24 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
             frames.append(_probed(row, json.loads(row["contexts"]), AT_PREDICTION))
         frames.append(_scored(part.assign(variant=BASE, kind=IN_TRAINING), "test_"))
     return _means(_by_fold(frames, intact=1.0))
+
+
+def _shares_over_datasets(means: pd.DataFrame) -> pd.DataFrame:
+    """Mean `effect` of each share over at least six regressions, or classifications.
+
+    Of a model and kind, the datasets are those that have all shares. `tables` names them.
+    """
+    means = means.assign(title=method_titles(means), is_regression=means["task"] == "regression")
+    keys = ["is_regression", "title", "method", "kind"]
+    shares = means.groupby([*keys, "dataset"], sort=False)["share"].transform("size")
+    complete = means[shares == means.groupby(keys)["share"].transform("nunique")]
+    groups = complete.groupby([*keys, "share"], sort=False)
+    over = groups.agg(
+        effect=("effect", "mean"), datasets=("effect", "size"), task=("task", "first")
+    ).reset_index()
+    over = over[over["datasets"] >= FEWEST_DIFFERENCES]
+    names = over["is_regression"].map({True: "regressions", False: "classifications"})
+    return over.assign(tables=over["datasets"].astype(str) + " " + names)
 
 
 def _probed(row: Mapping[Any, Any], scores: Any, kind: str) -> pd.DataFrame:
@@ -191,34 +237,41 @@ def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
 def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
     has a share at prediction. Dashed: the same settings trained on this share, with the
-    hyper-parameters of baselines searched anew. The dotted line is a constant prediction.
+    hyper-parameters of baselines searched anew. The dotted line is a constant prediction, or a
+    factor of 1. Of six datasets and more, lines are geometric means over them of the factor of the
+    RMSE, or of the inverse probability of the true class.
     """
     means = contexts(study)
-    means["title"] = method_titles(means)
+    means = means.assign(title=method_titles(means), panel=means["dataset"].map(dataset_title))
+    means = means.assign(x=means["rows"], y=means["error"], equal=means["constant"])
+    labels = ("train rows", "a constant")
+    over = _shares_over_datasets(means)
+    if len(over):
+        means = over.assign(panel=over["tables"], x=100 * over["share"], equal=1.0)
+        means = means.assign(y=np.exp(over["effect"]))
+        labels = ("share of the train rows, %", "all train rows")
     styles = by_title(means)
-    figure, pairs = facets(means, "dataset", 10)
-    for dataset, part, axis in pairs:
+    figure, pairs = facets(means, "panel", 10)
+    for panel, part, axis in pairs:
         for kind, lines in part.groupby("kind", sort=False):
             dashes = "--" if kind == IN_TRAINING else "-"
             sns.lineplot(
                 lines,
-                x="rows",
-                y="error",
+                x="x",
+                y="y",
                 dashes=False,
                 errorbar=None,
                 linestyle=dashes,
                 ax=axis,
                 **styles,
             )
-        axis.axhline(part["constant"].mean(), label="a constant", **EQUAL)
+        axis.axhline(part["equal"].mean(), label=labels[1], **EQUAL)
         logarithmic(axis.xaxis)
-        if part["error"].min() > 0:
+        if part["y"].min() > 0:
             logarithmic(axis.yaxis)
-        axis.set(
-            title=dataset_title(str(dataset)),
-            xlabel="train rows",
-            ylabel=error_label(part["task"].iloc[0]),
-        )
+        task = part["task"].iloc[0]
+        measure = (factor_label if len(over) else error_label)(task)
+        axis.set(title=panel, xlabel=labels[0], ylabel=measure)
     legend_below(figure, figure.axes[0], columns=3)
     return figure
 
