@@ -186,7 +186,7 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
     axis.grid(visible=False)
     samples = [f"sample {index}" for index in range(1, columns - 2)]
     middles = cell * np.arange(max(columns, len(lines))) + cell / 2
-    axis.set_xticks(middles[:columns], ["shown", "mean", "twice as fine", *samples])
+    axis.set_xticks(middles[:columns], ["shown", "mean", "finer", *samples])
     axis.set_yticks(middles[: len(lines)], labels)
     return figure
 
