@@ -16,12 +16,11 @@ from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
 from workflow.report.cells import counted, percent, significant, text
 from workflow.report.sections import Section
-from workflow.report.statistics import MODEL
+from workflow.report.statistics import TRAINING
 from workflow.report.titles import dataset_title
 from workflow.studies.error_columns import columns_of
 
 COLUMNS = ["method", "versions", "device", "source"]
-TRAINING = [*MODEL, "fold", "seed"]
 SECONDS = ["fit_seconds", "predict_seconds"]
 SECONDS_OF_GIT = 30
 

@@ -17,7 +17,7 @@ from npt.metrics import METRICS
 from workflow.config.scoring import Ranking
 from workflow.report.cells import Cell, emphasised, number
 from workflow.report.ranks import mean_ranks, rank_methods
-from workflow.report.statistics import t_quantile
+from workflow.report.statistics import MODEL, t_quantile
 from workflow.results.row import LINEAR
 
 PATH = Path(__file__).with_name("published.json")
@@ -116,7 +116,7 @@ def published_summary(
             if cell.get("value") is None and not cell.get("reason"):
                 return None
             rows.append([dataset, method, "base", cell["value"], cell.get("reason", "")])
-    summary = pd.DataFrame(rows, columns=["dataset", "method", "variant", "mean", "reason"])
+    summary = pd.DataFrame(rows, columns=[*MODEL, "mean", "reason"])
     return summary.astype({"mean": float}) if rows else None
 
 

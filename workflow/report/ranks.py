@@ -8,7 +8,7 @@ from npt.errors import UserError
 from npt.metrics import METRICS
 from npt.table import Task
 from workflow.config.scoring import Ranking, Scoring
-from workflow.report.statistics import MODEL, standard_error, summarise, tasks_of
+from workflow.report.statistics import METHOD, MODEL, standard_error, summarise, tasks_of
 
 FEWEST_RANKED = 3  # datasets of which a mean rank is shown
 
@@ -42,7 +42,7 @@ def rank_methods(
     Raises:
         UserError: A method has no result on a dataset and no reason for it.
     """
-    models = summary[["method", "variant"]].drop_duplicates()
+    models = summary[METHOD].drop_duplicates()
     pairs = summary[["dataset"]].drop_duplicates().merge(models, how="cross")
     ranked = pairs.merge(summary, on=MODEL, how="left")
     _refuse_holes(ranked)
@@ -74,14 +74,14 @@ def primary_summary(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
 
 def rank_matrix(summary: pd.DataFrame) -> pd.DataFrame:
     """Ranks of a summary: datasets × (method, variant)."""
-    return summary.pivot(index="dataset", columns=["method", "variant"], values="rank")
+    return summary.pivot(index="dataset", columns=METHOD, values="rank")
 
 
 def mean_ranks(ranked: pd.DataFrame) -> pd.DataFrame:
     """Mean rank over datasets with its standard error, best first."""
-    groups = ranked.groupby(["method", "variant"], sort=False)["rank"]
+    groups = ranked.groupby(METHOD, sort=False)["rank"]
     means = groups.agg(mean_rank="mean", standard_error=standard_error, datasets="count")
-    return means.reset_index().sort_values(["mean_rank", "method", "variant"], ignore_index=True)
+    return means.reset_index().sort_values(["mean_rank", *METHOD], ignore_index=True)
 
 
 def _refuse_holes(ranked: pd.DataFrame) -> None:

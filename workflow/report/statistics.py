@@ -18,12 +18,12 @@ from workflow.results.row import LINEAR
 
 LEVEL = 0.05  # significance level of all tests
 ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
-MODEL = ["dataset", "method", "variant"]
+METHOD = ["method", "variant"]
+MODEL = ["dataset", *METHOD]
+TRAINING = [*MODEL, "fold", "seed"]
 SUMMARY_COLUMNS = [
     "task",
-    "dataset",
-    "method",
-    "variant",
+    *MODEL,
     "metric",
     "mean",
     "standard_error",

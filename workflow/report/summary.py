@@ -14,13 +14,13 @@ from workflow.config.reading import read_file
 from workflow.report.formats import markdown_table
 from workflow.report.page import extent
 from workflow.report.provenance import run_line
+from workflow.report.statistics import TRAINING
 from workflow.report.study import ReportedStudy, reported_studies
 from workflow.results.study_file import read_study
 
 REFERENCE = ROOT / "results" / "reference"
 CONFIG = "config.yaml"
 README = "README.md"
-MODEL_ROW = ["dataset", "method", "variant", "fold", "seed"]
 
 
 def folder_summary(folder: Path) -> str:
@@ -57,7 +57,7 @@ def stored_study(folder: Path, name: str, config: Config) -> pd.DataFrame:
             parts.append(read_study(ROOT / external))
     if len(parts) == 1:
         return parts[0]
-    return pd.concat(parts, ignore_index=True).drop_duplicates(MODEL_ROW, ignore_index=True)
+    return pd.concat(parts, ignore_index=True).drop_duplicates(TRAINING, ignore_index=True)
 
 
 def summary(reported: Sequence[ReportedStudy], preset: str, note: str = "") -> str:

@@ -23,7 +23,7 @@ from workflow.report.cells import (
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import tests_over_datasets
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import LEVEL, by_model
+from workflow.report.statistics import LEVEL, METHOD, by_model
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.errors import effect_cell
 
@@ -100,7 +100,7 @@ def effects_over_datasets(
     by = by or {}
     tables = (tidy["task"] == "regression").map({True: "regressions", False: "classifications"})
     tidy = tidy.assign(tables=tables)
-    keys = ["method", "variant", *by, "tables"]
+    keys = [*METHOD, *by, "tables"]
     rows = tidy[keys].drop_duplicates().set_index(keys)
     tested = {}
     for name in effects:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from npt.table import Task
 from workflow.report.cells import MISSING, Cell, counted, formatted, listed, times
+from workflow.report.statistics import METHOD
 from workflow.report.titles import method_title
 
 ROUNDING = 1e-5  # effect that single precision may cause
@@ -79,7 +80,7 @@ def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> s
     sentences = []
     for is_regression, part in known.groupby(known["task"] == "regression", sort=False):
         task = "regression" if is_regression else "binary"
-        means = part.groupby(["method", "variant"])[effect].mean().sort_values(ascending=False)
+        means = part.groupby(METHOD)[effect].mean().sort_values(ascending=False)
         items = []
         for (method, variant), mean in means.items():  # type: ignore[misc]
             size = effect_text(mean, task).removeprefix("× ").removeprefix("+")

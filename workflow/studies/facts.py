@@ -8,9 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from workflow.report.statistics import MODEL, with_columns, without_failures
-
-KEYS = [*MODEL, "fold", "seed"]
+from workflow.report.statistics import MODEL, TRAINING, with_columns, without_failures
 
 
 def facts_of(study: pd.DataFrame, column: str, names: Iterable[str] = ()) -> pd.DataFrame:
@@ -19,11 +17,11 @@ def facts_of(study: pd.DataFrame, column: str, names: Iterable[str] = ()) -> pd.
     Args:
         names: Facts that the frame has even if it is empty.
     """
-    frames = [pd.DataFrame(columns=[*KEYS, *names], dtype=float)]
+    frames = [pd.DataFrame(columns=[*TRAINING, *names], dtype=float)]
     for row in _known(study, column).to_dict("records"):
         facts = pd.json_normalize(json.loads(row[column]), max_level=0)
         entries = facts.explode(list(facts.columns))
-        frames.append(entries.assign(**{name: row[name] for name in KEYS}))
+        frames.append(entries.assign(**{name: row[name] for name in TRAINING}))
     return pd.concat(frames[1:] or frames, ignore_index=True).infer_objects()
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
 from workflow.report.sections import Table
-from workflow.report.statistics import fold_means, tasks_of, with_columns
+from workflow.report.statistics import METHOD, fold_means, tasks_of, with_columns
 from workflow.report.titles import method_titles
 
 COLUMNS = {
@@ -46,7 +46,7 @@ def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.Dat
     from bencheval.evaluator import BenchmarkEvaluator
 
     tidy = bencheval(study, scoring).tidy
-    models = study.groupby(["method", "variant"]).ngroups
+    models = study.groupby(METHOD).ngroups
     if (study["status"] != "ok").any() or tidy["method"].nunique() < models:
         return pd.DataFrame()
     evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)

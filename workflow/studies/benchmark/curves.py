@@ -13,7 +13,7 @@ import seaborn as sns
 from workflow.config.scoring import Scoring
 from workflow.planning.paths import run_key, run_metrics
 from workflow.report.drawing import NPT_STYLES, facets, legend_below, logarithmic, panels
-from workflow.report.statistics import MODEL
+from workflow.report.statistics import METHOD, MODEL
 from workflow.report.titles import NPTS, dataset_title, method_title
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
         [*MODEL, "training", "update"], LOSSES, var_name="loss", value_name="size"
     )
     losses["loss"] = losses["loss"].map(LOSSES)
-    losses = losses.sort_values(["method", "variant"], kind="stable")
+    losses = losses.sort_values(METHOD, kind="stable")
     columns = min(3, losses["dataset"].nunique())
     figure, models = facets(losses, MODEL, 7, columns=columns)
     for (dataset, method, variant), part, axis in models:

@@ -26,12 +26,18 @@ from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import RankTests, rank_tests, refusal
 from workflow.report.ranks import FEWEST_RANKED, rank_matrix
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import LEVEL, ROUNDING, fold_means, standard_error, with_columns
+from workflow.report.statistics import (
+    LEVEL,
+    METHOD,
+    ROUNDING,
+    fold_means,
+    standard_error,
+    with_columns,
+)
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.benchmark.bencheval import leaderboard
 from workflow.studies.error_columns import texts, with_errors
 
-METHOD = ["method", "variant"]
 MOST_DATASETS = 12  # that have columns of their own
 LEADERS = 3  # that the answer names
 ELO_REFERENCE = "random_forest"  # has an Elo of 1000, as in TabArena; the best where it is absent

@@ -22,6 +22,7 @@ from workflow.report.published import (
 from workflow.report.ranks import FEWEST_RANKED, mean_ranks, ranked_summary
 from workflow.report.sections import Section, Table, with_notes
 from workflow.report.statistics import (
+    METHOD,
     SUMMARY_COLUMNS,
     by_model,
     metrics_of,
@@ -32,7 +33,6 @@ from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
 from workflow.studies.error_columns import model_columns, texts, with_errors
 
 DETAILS = "Details"
-METHOD = ["method", "variant"]
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
     "methods on these datasets. The difference is in standard errors over datasets, bold beyond "

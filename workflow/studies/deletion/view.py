@@ -16,6 +16,7 @@ from workflow.report.sections import Table
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
+    TRAINING,
     by_model,
     framed,
     of_model,
@@ -92,7 +93,7 @@ def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
     Several seeds of a fold probe the same rows; their results are averaged.
     """
     probed = facts_of(study, "distances", (*DISTANCES, "left"))
-    probed["row"] = probed.groupby([*MODEL, "fold", "seed"], sort=False).cumcount()
+    probed["row"] = probed.groupby(TRAINING, sort=False).cumcount()
     probed = probed.astype(dict.fromkeys([*DISTANCES, "left"], float))
     means = probed.groupby([*MODEL, "fold", "row"], sort=False).mean()
     return means.reset_index()
