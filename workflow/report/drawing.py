@@ -88,15 +88,11 @@ def facets(
     frame: pd.DataFrame,
     by: str | list[str],
     rows: int = 0,
-    **options: Any,
+    columns: int = 2,
 ) -> tuple[Figure, list[tuple[Any, pd.DataFrame, Axes]]]:
-    """A figure, and each group of rows with its panel, which is as high as its rows by default.
-
-    Args:
-        options: Of `panels`.
-    """
+    """A figure, and each group of rows with its panel, which is as high as its rows by default."""
     groups = frame.groupby(by, sort=False)
-    figure, axes = panels(groups.ngroups, rows or groups.size().max(), **options)
+    figure, axes = panels(groups.ngroups, rows or groups.size().max(), columns=columns)
     parts = zip(groups, axes, strict=False)
     return figure, [(names, part, axis) for (names, part), axis in parts]
 
@@ -155,10 +151,10 @@ def _plain(value: float, position: int | None) -> str:
     return f"${factor}10^{{{int(exponent)}}}$"
 
 
-def legend_below(figure: Figure, axis: Axes, columns: int) -> None:
-    """The legend of an axis below all panels, in place of theirs, with each label once."""
+def legend_below(figure: Figure, columns: int) -> None:
+    """The legend of the first panel below all, in place of theirs, with each label once."""
     handles_by_label: dict[str, Any] = {}
-    for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+    for handle, label in zip(*figure.axes[0].get_legend_handles_labels(), strict=True):
         handles_by_label.setdefault(label, handle)
     for panel in figure.axes:
         if legend := panel.get_legend():

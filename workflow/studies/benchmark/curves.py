@@ -60,7 +60,7 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
         title = f"{method_title(method, variant)}\n{dataset_title(dataset)}"
         axis.set(title=title, xlabel="updates", ylabel="loss", xlim=(0, None))
         logarithmic(axis.yaxis)
-    legend_below(figure, figure.axes[0], columns=2)
+    legend_below(figure, columns=2)
     return figure
 
 

@@ -183,7 +183,7 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
             ylabel="",
         )
         axis.grid(axis="y", visible=False)
-    legend_below(figure, figure.axes[0], columns=2)
+    legend_below(figure, columns=2)
     return figure
 
 

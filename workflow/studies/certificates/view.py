@@ -95,7 +95,7 @@ def influence_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
         unit = "standard deviations" if task == "regression" else "probability"
         axis.set_xlabel(f"influence, {unit}")
         axis.set_title(f"{dataset_title(str(dataset))}, with {error_label(task)}")
-    legend_below(figure, figure.axes[0], columns=3)
+    legend_below(figure, columns=3)
     return figure
 
 

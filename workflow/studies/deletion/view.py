@@ -138,7 +138,7 @@ def deletion_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
             xlabel="mean distance to deleted, or random rows",
             ylabel="mean distance to kept rows",
         )
-    legend_below(figure, figure.axes[0], columns=2)
+    legend_below(figure, columns=2)
     return figure
 
 

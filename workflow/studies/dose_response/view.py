@@ -230,7 +230,7 @@ def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
             xlabel=f"share of the other rows that is {change}, %",
             ylabel=error_label(part["task"].iloc[0]),
         )
-    legend_below(figure, figure.axes[0], columns=3)
+    legend_below(figure, columns=3)
     return figure
 
 
@@ -272,7 +272,7 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
         task = part["task"].iloc[0]
         measure = (factor_label if len(over) else error_label)(task)
         axis.set(title=panel, xlabel=labels[0], ylabel=measure)
-    legend_below(figure, figure.axes[0], columns=3)
+    legend_below(figure, columns=3)
     return figure
 
 

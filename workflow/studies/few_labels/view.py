@@ -155,7 +155,7 @@ def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
             xlabel="labelled train rows",
             ylabel="rise of log error",
         )
-    legend_below(figure, figure.axes[0], columns=2)
+    legend_below(figure, columns=2)
     return figure
 
 

@@ -155,7 +155,7 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
         axis.set(xlabel=AGAINST[against], ylabel=f"{part} points, nats")
         logarithmic(axis.xaxis)
         axis.set_ylim(bottom=float(means[part].quantile(SHARE_BELOW)))
-    legend_below(figure, axes[0], columns=3)
+    legend_below(figure, columns=3)
     return figure
 
 
