@@ -61,9 +61,9 @@ def number(
     return _numeric(value, content)
 
 
-def percent(fraction: float, digits: int = 0, *, sign: bool = False) -> Cell:
+def percent(fraction: float, digits: int = 0) -> Cell:
     """A fraction in percent."""
-    return _numeric(100 * fraction, f"{formatted(100 * fraction, digits, sign=sign)} %")
+    return _numeric(100 * fraction, f"{formatted(100 * fraction, digits)} %")
 
 
 def scientific(value: float, digits: int) -> Cell:

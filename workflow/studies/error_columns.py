@@ -121,8 +121,7 @@ def effects_over_datasets(
             task: Task = "regression" if row["tables"] == "regressions" else "binary"
             cells.append(followed_by(effect_cell(row["mean"], task), worse))
         columns[heading] = cells
-        p_values = [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]]
-        columns[f"p, {heading.lower()}"] = p_values
+        columns[f"p, {heading.lower()}"] = p_values(tests["p_value"])
     models = " of each ".join(["models", *map(str.lower, by.values())])
     return [Section(title, columns, (OVER_DATASETS_NOTE.format(models=models),))]
 
@@ -167,6 +166,11 @@ def with_errors(
 def percents(fractions: Iterable[float], digits: int = 0) -> list[Cell]:
     """A column of fractions in percent."""
     return [percent(fraction, digits) for fraction in fractions]
+
+
+def p_values(values: Iterable[float]) -> list[Cell]:
+    """A column of p-values, bold below the level of all tests."""
+    return [emphasised(p_value(value), value < LEVEL) for value in values]
 
 
 def columns_of(rows: Sequence[Mapping[str, Cell]]) -> dict[str, list[Cell]]:

@@ -18,7 +18,6 @@ from workflow.report.cells import (
     listed,
     metric_decimals,
     p_value,
-    percent,
     seconds,
 )
 from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
@@ -36,7 +35,7 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.benchmark.bencheval import leaderboard
-from workflow.studies.error_columns import texts, with_errors
+from workflow.studies.error_columns import p_values, percents, texts, with_errors
 
 MOST_DATASETS = 12  # that have columns of their own
 LEADERS = 3  # that the answer names
@@ -83,7 +82,7 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
         means = ranks.agg(["mean", standard_error]).T
         columns["Mean rank"] = with_errors(means, "mean", 2)
     if not tests.refusal:
-        columns[AGAINST] = [emphasised(p_value(p), p < LEVEL) for p in tests.pairs.iloc[0]]
+        columns[AGAINST] = p_values(tests.pairs.iloc[0])
         columns |= _leaderboard_columns(study, scoring, order)
     times = with_columns(study, ["fit_seconds"]).groupby(METHOD)["fit_seconds"].mean()
     columns["Seconds"] = [seconds(times[name]) for name in ranks.columns]
@@ -175,8 +174,8 @@ def _leaderboard_columns(
         elo.append(followed_by(count(row["elo"]), interval) if has_limits else MISSING)
     return {
         "Elo": elo,
-        "Win rate": [percent(rate) for rate in rows["winrate"]],
-        "Improvability": [percent(gap) for gap in rows["improvability"]],
+        "Win rate": percents(rows["winrate"]),
+        "Improvability": percents(rows["improvability"]),
     }
 
 

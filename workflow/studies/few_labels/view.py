@@ -10,7 +10,7 @@ import seaborn as sns
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, emphasised, metric_decimals, number, p_value, text, times
+from workflow.report.cells import Cell, metric_decimals, number, text, times
 from workflow.report.drawing import (
     EQUAL,
     NPT_COLOR,
@@ -22,9 +22,9 @@ from workflow.report.drawing import (
 from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import tests_over_datasets
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import LEVEL, by_model, fold_means, standard_error, without_failures
+from workflow.report.statistics import by_model, fold_means, standard_error, without_failures
 from workflow.report.titles import method_title
-from workflow.studies.error_columns import columns_of, model_cells
+from workflow.studies.error_columns import columns_of, model_cells, p_values
 from workflow.studies.errors import effect, errors, losses
 from workflow.studies.few_labels import train_rows_of
 from workflow.studies.view import View
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 ALL = "all"
 COLORS = {"present": NPT_COLOR, "permuted": OTHER_COLOR}
-COLUMNS = ["dataset", "method", "task", "labels", "unlabelled", "fold", "error", "loss"]
+KEYS = ["dataset", "method", "task", "labels"]
+COLUMNS = [*KEYS, "unlabelled", "fold", "error", "loss"]
 OVER_DATASETS_NOTE = (
     "The geometric mean over datasets of the error without the unlabelled rows over the error with "
     "them: the RMSE, or the factor by which the probability of the true class rises. Above 1, they "
@@ -54,7 +55,7 @@ ERRORS_NOTE = (
 def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
     """What unlabelled rows are worth over datasets, and the error of each model."""
     folds = by_fold(study)
-    means = folds.groupby(COLUMNS[:-3], sort=False).agg(
+    means = folds.groupby([*KEYS, "unlabelled"], sort=False).agg(
         error=("error", "mean"), standard_error=("error", standard_error), loss=("loss", "mean")
     )
     tidy = means.reset_index()
@@ -99,12 +100,11 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
 
     A row for each dataset, method and number of labels, and a column for each of `COLORS`.
     """
-    keys = ["dataset", "method", "task", "labels"]
     few = folds[folds["labels"] != ALL]
-    by_arm = few.set_index([*keys, "fold", "unlabelled"])["loss"].unstack()
+    by_arm = few.set_index([*KEYS, "fold", "unlabelled"])["loss"].unstack()
     by_arm = by_arm.reindex(columns=[*COLORS, "absent"])
     values = {arm: effect(by_arm[arm], by_arm["absent"]) for arm in COLORS}
-    return pd.DataFrame(values).groupby(keys, sort=False).mean().reset_index()
+    return pd.DataFrame(values).groupby(KEYS, sort=False).mean().reset_index()
 
 
 def _over_datasets(values: pd.DataFrame) -> list[Section]:
@@ -122,7 +122,7 @@ def _over_datasets(values: pd.DataFrame) -> list[Section]:
         "Present": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
         "Helped": [text(f"{helped} of {datasets}") for helped, datasets in counts],
         "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(controls)],
-        "p, Holm": [emphasised(p_value(p), p < LEVEL) for p in tests["p_value"]],
+        "p, Holm": p_values(tests["p_value"]),
     }
     return [Section("What rows without labels are worth", columns, (OVER_DATASETS_NOTE,))]
 
@@ -132,8 +132,7 @@ def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
     mean over datasets with its standard error: RMSE, or the inverse of the probability of the true
     class. Above 0, unlabelled rows help. Rows with permuted features are the control.
     """
-    keys = ["dataset", "method", "task", "labels"]
-    values = values_of_rows(by_fold(study)).melt(keys, list(COLORS), "unlabelled")
+    values = values_of_rows(by_fold(study)).melt(KEYS, list(COLORS), "unlabelled")
     figure, methods = facets(values, "method", 8)
     for method, part, axis in methods:
         sns.lineplot(
