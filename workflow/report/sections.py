@@ -17,14 +17,13 @@ class Section:
     Attributes:
         columns: Cells by column title; all columns have the same length.
         notes: Remarks below the table.
-        group: Name of the details that the section belongs to. They are in files alone, and not
-            in the report; empty for others.
+        is_detail: Whether it is in files alone, and not in the report.
     """
 
     title: str
     columns: dict[str, list[Cell]]
     notes: tuple[str, ...] = ()
-    group: str = ""
+    is_detail: bool = False
 
     @property
     def rows(self) -> list[tuple[Cell, ...]]:

@@ -56,7 +56,7 @@ class ReportedStudy:
         sections = []
         for name, table in self.tables.items():
             for section in table.sections:
-                if section.group or not 0 < len(section.rows) <= MOST_ROWS:
+                if section.is_detail or not 0 < len(section.rows) <= MOST_ROWS:
                     continue
                 if card and card.columns and card.table == name:
                     section = section.without(set(section.columns) - {*NAMES, *card.columns})

@@ -32,7 +32,6 @@ from workflow.report.statistics import (
 from workflow.report.titles import TASK_TITLES, dataset_title, method_titles
 from workflow.studies.error_columns import model_columns, texts, with_errors
 
-DETAILS = "Details"
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
     "methods on these datasets. The difference is in standard errors over datasets, bold beyond "
@@ -89,7 +88,7 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
             better = "higher" if METRICS[name].higher_is_better else "lower"
             title = f"{TASK_TITLES[task]}: test {METRICS[name].title} ({better} is better)"
             notes = failure_notes(summary)
-            sections.append(Section(title, _metric_columns(summary), notes, DETAILS))
+            sections.append(Section(title, _metric_columns(summary), notes, is_detail=True))
     return Table(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
@@ -120,7 +119,8 @@ def published(study: pd.DataFrame, scoring: Scoring) -> Table:
         DIFFERENCE: difference_cells(tidy),
     }
     notes = (DIFFERENCE_NOTE, *failure_notes(tidy))
-    return Table(tidy, (Section("Metrics compared with the paper's", columns, notes, DETAILS),))
+    section = Section("Metrics compared with the paper's", columns, notes, is_detail=True)
+    return Table(tidy, (section,))
 
 
 def _with_paper_ranks(
