@@ -65,9 +65,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("figures", "tables", "report"):
         (results / folder).mkdir(parents=True)
     for name, study in studies.items():
-        kind = kinds()[BLOCKS[name].kind]
-        write_figures(name, kind, study, SCORING, results / "figures")
-        write_tables(name, kind, study, SCORING, results / "tables")
+        view = kinds()[BLOCKS[name].kind].view
+        write_figures(results / "figures" / name, view, study, SCORING)
+        write_tables(results / "tables" / name, view, study, SCORING)
     path = results / "report" / "index.html"
     reported = reported_studies(studies, BLOCKS, SCORING)
     path.write_text(render(reported, SCORING, "toy", results, []))

@@ -14,8 +14,6 @@ PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
 DOWNLOADS = f"{RESULTS}/data/raw"
-TABLES = f"{RESULTS}/tables"
-FIGURES = f"{RESULTS}/figures"
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
@@ -92,12 +90,12 @@ def collected(study: str = "{study}") -> str:
 
 def tables(study: str = "{study}") -> str:
     """Folder of the tables of a study."""
-    return f"{TABLES}/{study}"
+    return f"{RESULTS}/tables/{study}"
 
 
 def figures(study: str = "{study}") -> str:
     """Folder of the figures of a study."""
-    return f"{FIGURES}/{study}"
+    return f"{RESULTS}/figures/{study}"
 
 
 def log(rule: str, key: str) -> str:

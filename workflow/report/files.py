@@ -10,7 +10,7 @@ import pandas as pd
 from npt.atomic import replacing
 from workflow.config.scoring import Scoring
 from workflow.report.formats import latex_table
-from workflow.studies.study_kind import StudyKind
+from workflow.studies.view import View
 
 # Metadata without dates and versions, so that figures of the same rows have the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
@@ -20,38 +20,38 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def write_tables(
-    name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
-) -> None:
-    """Write `<study>/<table>.csv` in full precision, and `.tex` as a reader sees it.
+def write_tables(folder: Path, view: View, study: pd.DataFrame, scoring: Scoring) -> None:
+    """Write `<table>.csv` in full precision, and `.tex` as a reader sees it.
 
     A table without sections is the same in both.
+
+    Args:
+        folder: Has the name of the study.
     """
-    for table_name in kind.view.tables:
-        table = kind.view.table(table_name, study, scoring)
-        label = f"{name}-{table_name}".replace("_", "-")
+    for name in view.tables:
+        table = view.table(name, study, scoring)
+        label = f"{folder.name}-{name}".replace("_", "-")
         parts = ["% Needs \\usepackage{booktabs}\n"]
         for number, section in enumerate(table.sections, 1):
             parts.append(latex_table(section, f"tab:{label}-{number}"))
         if not table.sections:
             parts.append(table.tidy.to_latex(index=False, escape=True, float_format="%.4g"))
-        with replacing(folder / name / f"{table_name}.csv") as partial:
+        with replacing(folder / f"{name}.csv") as partial:
             table.tidy.to_csv(partial, index=False)
-        with replacing(folder / name / f"{table_name}.tex") as partial:
+        with replacing(folder / f"{name}.tex") as partial:
             partial.write_text("\n".join(parts), encoding="utf-8")
 
 
-def write_figures(
-    name: str, kind: StudyKind, study: pd.DataFrame, scoring: Scoring, folder: Path
-) -> None:
-    """Write `<study>/<figure>.<format>` for every figure of a study."""
+def write_figures(folder: Path, view: View, study: pd.DataFrame, scoring: Scoring) -> None:
+    """Write `<figure>.<format>` for every figure of a study; a folder for those without."""
     from matplotlib.pyplot import close
 
-    for figure_name in kind.view.figures:
-        figure = kind.view.figure(figure_name, study, scoring)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in view.figures:
+        figure = view.figure(name, study, scoring)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once for all formats
         for ending in METADATA:
-            with replacing(folder / name / f"{figure_name}.{ending}") as partial:
+            with replacing(folder / f"{name}.{ending}") as partial:
                 figure.savefig(partial, format=ending, metadata=METADATA[ending])
         close(figure)

@@ -19,10 +19,9 @@ def main() -> None:
     plan = load()
     study = plan.study(arguments.study)
     rows = read_planned(study, plan)
-    for folder in (paths.tables(study.name), paths.figures(study.name)):
-        Path(folder).mkdir(parents=True, exist_ok=True)  # some kinds have no figures
-    write_tables(study.name, study.declaration, rows, plan.scoring, Path(paths.TABLES))
-    write_figures(study.name, study.declaration, rows, plan.scoring, Path(paths.FIGURES))
+    view = study.declaration.view
+    write_tables(Path(paths.tables(study.name)), view, rows, plan.scoring)
+    write_figures(Path(paths.figures(study.name)), view, rows, plan.scoring)
 
 
 if __name__ == "__main__":

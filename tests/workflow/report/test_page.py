@@ -73,7 +73,7 @@ def test_made_up_kind_appears_in_the_report(
     made_up = MadeUp("made_up", "How large is it?", 0)
     monkeypatch.setitem(kinds(), "made_up", made_up)
     frames = {"big": benchmark_study().assign(size=np.arange(8.0))}
-    write_tables("big", made_up, frames["big"], SCORING, tmp_path)
+    write_tables(tmp_path / "big", made_up.view, frames["big"], SCORING)
     assert len(pd.read_csv(tmp_path / "big/sizes.csv")) == 8
     html = page(frames, {"big": StudyConfig(kind="made_up")}, tmp_path)
     assert "<h2>How large?</h2>" in html
