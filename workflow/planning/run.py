@@ -46,8 +46,8 @@ class Run(Strict):
 
     @property
     def stem(self) -> str:
-        """Identity of the run in paths, see `workflow.planning.paths.RUN`."""
-        return f"{self.key}/seed_{self.seed}/folds_{format_folds(self.folds)}"
+        """Identity of the run in paths."""
+        return paths.RUN.format(**{**dict(self), "folds": format_folds(self.folds)})
 
     @property
     def files(self) -> list[str]:

@@ -11,10 +11,11 @@ import pandas as pd
 import seaborn as sns
 
 from workflow.config.scoring import Scoring
-from workflow.planning.paths import run_key, run_metrics
+from workflow.planning.paths import RUN, run_metrics
 from workflow.report.drawing import NPT_STYLES, facets, legend_below, logarithmic, panels
 from workflow.report.statistics import METHOD, MODEL
 from workflow.report.titles import NPTS, dataset_title, method_title
+from workflow.results.search import CONFIGURATION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,12 +67,10 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 def curve_file(row: Mapping[Any, Any]) -> Path:
     """File of the curve of a fold, which may be missing."""
-    key = run_key(row["dataset"], row["method"], row["variant"])
-    seed = row.get("seed", 0)
-    stem = f"{key}/seed_{seed}/folds_{row['fold']}"
+    stem = RUN.format(**{"seed": 0, **row, "folds": row["fold"]})
     chosen = row.get("chosen")
     if isinstance(chosen, str):
-        configuration = json.loads(chosen).get("configuration")
+        configuration = json.loads(chosen).get(CONFIGURATION)
         if configuration is not None:
             stem = f"{stem}.{configuration}"
     return Path(run_metrics(stem))
