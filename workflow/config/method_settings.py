@@ -1,4 +1,4 @@
-"""Settings of methods: from changes in a configuration to validated values, and to plain ones."""
+"""Settings of methods: from changes in a configuration to validated values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from baselines.grids import BaselineSettings
 from npt.errors import UserError, unknown
 from npt.interface import Resources
 from npt.table import TASKS
-from npt.validation import Strict, validated
+from npt.validation import validated
 
 
 def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:
@@ -29,11 +29,6 @@ def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:
             message = str(error).removeprefix(f"{method}.")
             raise UserError(f"{where}.{message}") from None
     return settings
-
-
-def as_json(settings: Strict) -> dict[str, Any]:
-    """Settings as plain values."""
-    return settings.model_dump(mode="json")
 
 
 def require_settings(method: str, changes: Mapping[str, Any], where: str) -> None:

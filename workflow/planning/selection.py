@@ -8,9 +8,8 @@ from baselines import methods
 from npt.errors import UserError
 from npt.train_rows import TrainRows
 from workflow.config.fields import BASE, TUNED
-from workflow.config.method_settings import as_json
 from workflow.config.models import Config
-from workflow.config.resolution import resolve, trials
+from workflow.config.resolution import Changes, resolve, trials
 from workflow.config.study import Study
 from workflow.planning.run import Run
 
@@ -43,6 +42,10 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> list[R
     named = study.variants.get(method, {})
     data = config.all_datasets[dataset].fingerprint()
     facts: dict[str, Any] = {"dataset": dataset, "method": method, "data": data}
+
+    def settings_of(changes: Changes, where: str = "") -> dict[str, Any]:
+        return resolve(config, dataset, method, changes, where).model_dump(mode="json")
+
     runs: list[Run] = []
     if study.tuned and methods()[method].draw is not None:  # others tune themselves
         tried: dict[str, dict[str, Any]] = {}
@@ -50,14 +53,13 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> list[R
             if name in named:
                 raise UserError(f"{study.key}.variants.{method}.{name}: is a trial of the study")
             where = f"configurations.{dataset}.{method}.{name}"
-            tried[name] = as_json(resolve(config, dataset, method, changes, where))
+            tried[name] = settings_of(changes, where)
         runs.append(Run(**facts, variant=TUNED, settings=tried[BASE], trials=tried))
     elif study.include_base:
-        settings = as_json(resolve(config, dataset, method, {}))
-        runs.append(Run(**facts, variant=BASE, settings=settings))
+        runs.append(Run(**facts, variant=BASE, settings=settings_of({})))
     for variant, changes in named.items():
         where = variant_key(study, method, variant)
-        settings = as_json(resolve(config, dataset, method, changes, where))
+        settings = settings_of(changes, where)
         train = kind.train_rows(variant, options)
         if kind.trains_variants and settings == runs[0].settings and train == TrainRows():
             continue  # the base is without this source of information
