@@ -73,7 +73,7 @@ class Run(Strict):
         version = methods()[self.method].version
         if version > 1:
             facts.append(version)
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+        return hash_of(facts)
 
     @property
     def trainings(self) -> list[Run]:
@@ -99,3 +99,10 @@ class Run(Strict):
     def training_seed(self, fold: int) -> int:
         """Seed of the random numbers of the training on a fold."""
         return fold + SEED_STRIDE * self.seed
+
+
+def hash_of(facts: Any) -> str:
+    """Sixteen hex digits over plain values."""
+    text = json.dumps(facts, sort_keys=True)
+    digest = hashlib.sha256(text.encode())
+    return digest.hexdigest()[:16]

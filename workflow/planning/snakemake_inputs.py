@@ -6,8 +6,6 @@ them with `set-resources`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -17,7 +15,7 @@ from npt.metrics import METRICS_VERSION
 from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.planning.run import Run
+from workflow.planning.run import Run, hash_of
 
 READING_MB = 500  # a Python process with its libraries
 FITTING_MB = 1200  # the same with a fitted model
@@ -104,7 +102,7 @@ class Jobs:
         for study in self.plan.probes_of(run):
             version = study.declaration.version
             facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
-        return _hash_of(facts)
+        return hash_of(facts)
 
     def study_files(self, wildcards: Any) -> list[str]:
         """Rows and predictions of a study, exactly those planned, and the datasets they are of."""
@@ -121,30 +119,24 @@ class Jobs:
         """Hash of what a study consists of, and of the version of the metrics."""
         study = self._study(wildcards)
         runs = [(run.stem, run.fingerprint) for run in self.plan.runs_of(study)]
-        return _hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
+        return hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
 
     @property
     def scoring(self) -> str:
         """Hash of metrics and ranking."""
-        return _hash_of(asdict(self.plan.scoring))
+        return hash_of(asdict(self.plan.scoring))
 
     @property
     def page_contents(self) -> str:
         """Hash of what the report shows besides its inputs."""
         names = [(study.name, study.kind) for study in self.plan.studies.values()]
-        return _hash_of([self.plan.preset, self.plan.note, names, self.scoring])
+        return hash_of([self.plan.preset, self.plan.note, names, self.scoring])
 
     def _run(self, wildcards: Any) -> Run:
         return self.plan.runs[self.stem(wildcards)]
 
     def _study(self, wildcards: Any) -> Study:
         return self.plan.studies[wildcards.study]
-
-
-def _hash_of(facts: Any) -> str:
-    text = json.dumps(facts, sort_keys=True)
-    digest = hashlib.sha256(text.encode())
-    return digest.hexdigest()[:16]
 
 
 def growing_minutes(first: int) -> Callable[[Any, int], int]:
