@@ -36,7 +36,8 @@ def _tuple_of(value: Any) -> Any:
     return value
 
 
-def _unique(names: tuple[str, ...]) -> tuple[str, ...]:
+def distinct(names: Any) -> Any:
+    """Names, each of which occurs once."""
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"{name} occurs twice")
@@ -130,7 +131,7 @@ VariantName = Annotated[
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Items = Annotated[tuple[Value, ...], BeforeValidator(_tuple_of, str | list[str])]
-DistinctItems = Annotated[Items[Value], Field(min_length=1), AfterValidator(_unique)]
+DistinctItems = Annotated[Items[Value], Field(min_length=1), AfterValidator(distinct)]
 Paths = Items[str]
 Names = DistinctItems[str]
 MethodNames = DistinctItems[MethodName]

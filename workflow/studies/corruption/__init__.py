@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from npt.perturbation import ColumnChoice, Perturbation, RowChoice
+from workflow.config.fields import distinct
 from workflow.results.row import LINEAR
 from workflow.studies.study_kind import Options, StudyKind
 
 Permutations = Annotated[int, Field(ge=1, le=10_000)]
+Choice = TypeVar("Choice")
+Distinct = Annotated[list[Choice], Field(min_length=1), AfterValidator(distinct)]
 
 
 @dataclass(frozen=True)
@@ -48,17 +51,9 @@ class CorruptionOptions(Options):
         permutations: Permutations of each probed row, over which scores are averaged.
     """
 
-    columns: Annotated[list[ColumnChoice], Field(min_length=1)] = Field(default=["all"])
-    rows: Annotated[list[RowChoice], Field(min_length=1)] = Field(default=["all"])
+    columns: Distinct[ColumnChoice] = Field(default=["all"])
+    rows: Distinct[RowChoice] = Field(default=["all"])
     permutations: Permutations = 1
-
-    @field_validator("columns", "rows")
-    @classmethod
-    def _distinct(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"{name} occurs twice")
-        return names
 
     @property
     def selections(self) -> list[Selection]:
