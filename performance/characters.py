@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -132,7 +133,7 @@ def measured(text: Tensor, updates: int, seeds: int) -> Iterator[dict[str, Any]]
         for seed in range(seeds):
             torch.manual_seed(seed)
             model = LanguageModel(int(text.max()) + 1, block, settings).to(text.device)
-            spent = seconds(lambda model=model: train_model(model, train, updates))
+            spent = seconds(partial(train_model, model, train, updates))
             with torch.no_grad():
                 bits = float(model.bits(windows))
             yield {"attention": step, "seed": seed, "bits": bits, "seconds": spent}

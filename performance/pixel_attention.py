@@ -6,7 +6,8 @@ reaches some numbers of pixels in each direction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -47,19 +48,20 @@ def measured(
             if tiles is None:
                 continue
             pixels = torch.randn(IMAGES, size * size, siren.PIXEL_WIDTH, device=device)
+            action = partial(step, block, pixels)
             local, masked = [], []
             for _ in range(REPETITIONS):
-                local.append(seconds(lambda block=block, pixels=pixels: step(block, pixels)))
+                local.append(seconds(action))
                 with patch.object(siren.PixelBlock, "tiles", return_value=None):
-                    masked.append(seconds(lambda block=block, pixels=pixels: step(block, pixels)))
+                    masked.append(seconds(action))
             with patch.object(siren.PixelBlock, "tiles", return_value=None):
-                all_pairs = flops(block, pixels)
+                all_pairs = flops(action)
             yield {
                 "size": size,
                 "reach": reach,
                 "pairs": 1 - block.span.excluded()[block.index].float().mean().item(),
                 "scores": tiles.index().shape[1] / size**2,
-                "FLOPs": flops(block, pixels) / all_pairs,
+                "FLOPs": flops(action) / all_pairs,
                 "seconds": min(local) / min(masked),
                 "masked, ms": 1000 * min(masked),
             }
@@ -70,10 +72,10 @@ def step(block: siren.PixelBlock, pixels: torch.Tensor) -> None:
     block(pixels).square().mean().backward()
 
 
-def flops(block: siren.PixelBlock, pixels: torch.Tensor) -> int:
-    """FLOPs of matrix products in a step."""
+def flops(action: Callable[[], Any]) -> int:
+    """FLOPs of an action's matrix products."""
     with FlopCounterMode(display=False) as counter:
-        step(block, pixels)
+        action()
     return counter.get_total_flops()
 
 
