@@ -17,13 +17,12 @@ from torch.utils.benchmark import timer
 from npt.evaluation import peak_gpu_memory_mb, peak_memory_mb
 from npt.provenance import ROOT
 from workflow.results.job import machine
+from workflow.runtime import command
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
     """Parser with the options of every benchmark, for `start`."""
-    options = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    options = command.parser(description)
     options.add_argument("--threads", type=int, default=torch.get_num_threads())
     device = "cuda" if torch.cuda.is_available() else "cpu"
     options.add_argument("--device", type=torch.device, default=device)

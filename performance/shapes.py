@@ -13,10 +13,9 @@ from npt.nn.inputs import EncodedTable
 from npt.nn.settings import NPTSettings
 from workflow.config.reading import read_file
 from workflow.config.resolution import resolve
+from workflow.report.titles import CONFIGS
 
-FOLDER = Path(__file__).parent
-PAPER = FOLDER.parent / "workflow" / "configs" / "paper.yaml"
-SHAPES = yaml.safe_load((FOLDER / "paper_shapes.yaml").read_text())
+SHAPES = yaml.safe_load(Path(__file__).with_name("paper_shapes.yaml").read_text())
 PARTS = torch.tensor([0] * 7 + [1] + [2] * 2)  # train, validation and test rows in ten
 
 
@@ -43,7 +42,7 @@ def layout_of(sizes: list[int]) -> ColumnLayout:
 
 def paper_shape(name: str) -> Shape:
     """The paper's configuration of a table, with the base settings of `paper.yaml`."""
-    settings = resolve(read_file(PAPER), name, "npt", {})
+    settings = resolve(read_file(CONFIGS / "paper.yaml"), name, "npt", {})
     shape = SHAPES[name]
     return Shape(name, shape["rows"], layout_of(shape["sizes"]), settings)
 

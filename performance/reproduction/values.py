@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from npt.provenance import ROOT
 from performance.reproduction.cells import Cell, published_cells
 from workflow.config.fields import BASE, TUNED
 from workflow.config.reading import read_file
@@ -18,10 +17,10 @@ from workflow.planning.plan import Plan
 from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error
 from workflow.report.summary import REFERENCE, stored_study
+from workflow.report.titles import CONFIGS
 from workflow.studies.ablation.view import paper_table
 from workflow.studies.corruption.view import with_changes
 
-CONFIGURATIONS = ROOT / "workflow" / "configs"
 FULL_SIZE = ("paper", "ablations", "lookup", "images")  # with the paper's settings
 REGENERATED, REDUCED, PLANNED, IMPOSSIBLE, UNPLANNED = "●◐○✕△"
 COSTS = (
@@ -109,7 +108,7 @@ class Reproduced:
 def reproduced_cells() -> tuple[Reproduced, ...]:
     """All cells of the paper's tables."""
     smaller = []
-    for path in sorted(CONFIGURATIONS.glob("*.yaml")):
+    for path in sorted(CONFIGS.glob("*.yaml")):
         if (REFERENCE / path.stem).exists() and path.stem not in FULL_SIZE:
             smaller += models_of(path.stem)
     full_size = [model for name in FULL_SIZE for model in models_of(name)]
@@ -119,7 +118,7 @@ def reproduced_cells() -> tuple[Reproduced, ...]:
 @cache
 def models_of(configuration: str) -> tuple[Model, ...]:
     """Models of all studies of a configuration under `workflow/configs`."""
-    config = read_file(CONFIGURATIONS / f"{configuration}.yaml")
+    config = read_file(CONFIGS / f"{configuration}.yaml")
     plan = Plan.from_config(config)
     folder = REFERENCE / configuration
     models = []
