@@ -18,9 +18,6 @@ from npt.table import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-# The models that the benchmark is about: shown first, and drawn in colors of their own. The
-# first of them in a study is the one that other methods are compared with.
-NPTS = ("npt_compact", "npt", "npt_solved")
 EXACT = "npt"
 CONFIGS = Path(__file__).parents[1] / "configs"
 PAPER_CONFIGS = (CONFIGS / "paper.yaml", CONFIGS / "images.yaml")

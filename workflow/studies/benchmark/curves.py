@@ -14,7 +14,7 @@ from workflow.config.scoring import Scoring
 from workflow.planning.paths import RUN, run_metrics
 from workflow.report.drawing import NPT_STYLES, facets, legend_below, logarithmic, panels
 from workflow.report.statistics import METHOD, MODEL
-from workflow.report.titles import NPTS, dataset_title, method_title
+from workflow.report.titles import dataset_title, method_title
 from workflow.results.search import CONFIGURATION
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
     columns. Compact NPT's validation loss is that of the averaged weights.
     """
     folds = []
-    finished = study[(study["status"] == "ok") & study["method"].isin(NPTS)]
+    finished = study[(study["status"] == "ok") & study["method"].isin(NPT_STYLES)]
     for row in finished.to_dict("records"):
         path = curve_file(row)
         if path.exists():
