@@ -98,8 +98,7 @@ def effects_over_datasets(
         by: Titles by further columns that name a row.
     """
     by = by or {}
-    tables = (tidy["task"] == "regression").map({True: "regressions", False: "classifications"})
-    tidy = tidy.assign(tables=tables)
+    tidy = tidy.assign(tables=kinds_of_tables(tidy))
     keys = [*METHOD, *by, "tables"]
     rows = tidy[keys].drop_duplicates().set_index(keys)
     tested = {}
@@ -124,6 +123,11 @@ def effects_over_datasets(
         columns[f"p, {heading.lower()}"] = p_values(tests["p_value"])
     models = " of each ".join(["models", *map(str.lower, by.values())])
     return [Section(title, columns, (OVER_DATASETS_NOTE.format(models=models),))]
+
+
+def kinds_of_tables(tidy: pd.DataFrame) -> pd.Series:
+    """What the datasets of rows are."""
+    return (tidy["task"] == "regression").map({True: "regressions", False: "classifications"})
 
 
 def texts(contents: Iterable[str]) -> list[Cell]:

@@ -29,7 +29,7 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.context import ContextOptions
-from workflow.studies.error_columns import columns_of, model_cells, probe_table
+from workflow.studies.error_columns import columns_of, kinds_of_tables, model_cells, probe_table
 from workflow.studies.errors import (
     effect,
     effect_cell,
@@ -153,8 +153,8 @@ def _shares_over_datasets(means: pd.DataFrame) -> pd.DataFrame:
 
     Of a model and kind, the datasets are those that have all shares. `tables` names them.
     """
-    means = means.assign(title=method_titles(means), is_regression=means["task"] == "regression")
-    keys = ["is_regression", "title", "method", "kind"]
+    means = means.assign(title=method_titles(means), tables=kinds_of_tables(means))
+    keys = ["tables", "title", "method", "kind"]
     shares = means.groupby([*keys, "dataset"], sort=False)["share"].transform("size")
     complete = means[shares == means.groupby(keys)["share"].transform("nunique")]
     groups = complete.groupby([*keys, "share"], sort=False)
@@ -162,8 +162,7 @@ def _shares_over_datasets(means: pd.DataFrame) -> pd.DataFrame:
         effect=("effect", "mean"), datasets=("effect", "size"), task=("task", "first")
     ).reset_index()
     over = over[over["datasets"] >= FEWEST_DIFFERENCES]
-    names = over["is_regression"].map({True: "regressions", False: "classifications"})
-    return over.assign(tables=over["datasets"].astype(str) + " " + names)
+    return over.assign(tables=over["datasets"].astype(str) + " " + over["tables"])
 
 
 def _probed(row: Mapping[Any, Any], scores: Any, kind: str) -> pd.DataFrame:

@@ -44,7 +44,7 @@ def shown_pixels(task: str, seed: int, height: int, width: int) -> np.ndarray:
         return (rows % STEP == offset) & (columns % STEP == offset)
     count = int(task.removeprefix("random_"))
     chosen = np.random.default_rng(seed).choice(height * width, count, replace=False)
-    return np.isin(np.arange(height * width), chosen).reshape(height, width)
+    return np.isin(rows * width + columns, chosen)
 
 
 def image_facts(query: ProbeQuery) -> Facts:
@@ -69,16 +69,14 @@ def image_facts(query: ProbeQuery) -> Facts:
     for task in TITLES:
         is_shown = shown_pixels(task, query.seed, *shape[:2])
         is_context = is_shown.repeat(int(np.prod(shape[2:])))  # of the points
-        hidden = np.flatnonzero(~is_context)
-        order = np.concatenate([np.flatnonzero(is_context), hidden])
-        context = len(order) - len(hidden)
-        batches = []
-        for start in range(0, len(images), BATCH):
-            batches.append(data.tasks(images[start : start + BATCH, order], context))
+        order = np.argsort(~is_context, kind="stable")  # the context, then the hidden points
+        context = int(is_context.sum())
+        starts = range(0, len(images), BATCH)
+        batches = [data.tasks(images[at : at + BATCH, order], context) for at in starts]
         scores = [_scores(model.targets(batch), batch.y[:, context:]) for batch in batches]
         means = means_of_points(scores)
         for name, points in reference.items():
-            means[f"reference_{name}"] = float(points[:, hidden].double().mean())
+            means[f"reference_{name}"] = float(points[:, order[context:]].double().mean())
         tasks.append({"task": task, "context": int(is_shown.sum()), **means})
         pictures = _pictures(model, batches[0].take(slice(1)), order, shape)
         examples.append({"task": task, "shown": is_shown.astype(int).tolist(), **pictures})
@@ -153,10 +151,8 @@ def _pictures(
 def twice_as_fine(shape: tuple[int, ...]) -> Tensor:
     """Points (4 n, d) of four pixels in the place of each."""
     axes = []
-    for axis, size in enumerate(shape):
-        places = torch.arange(size, dtype=torch.float64)
-        if axis < 2:
-            places = torch.arange(2 * size, dtype=torch.float64) / 2 - 0.25
+    for size, fineness in zip(shape, (2, 2, 1), strict=False):
+        places = (torch.arange(fineness * size, dtype=torch.float64) + 0.5) / fineness - 0.5
         axes.append(2 * places / max(1, size - 1) - 1)
     return torch.cartesian_prod(*axes)
 
