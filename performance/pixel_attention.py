@@ -44,7 +44,8 @@ def measured(
             block = siren.PixelEncoder(3, (size, size), settings).blocks[0].to(device)
             assert isinstance(block, siren.PixelBlock) and block.span is not None
             block.span.sigma.data[:] = (reach - 0.5) / (size - 1) / radius_of(THRESHOLD)
-            tiles = block.tiles()
+            span_reach = block.span.reach()
+            tiles = block.tiles(span_reach)
             if tiles is None:
                 continue
             pixels = torch.randn(IMAGES, size * size, siren.PIXEL_WIDTH, device=device)
@@ -59,7 +60,7 @@ def measured(
             yield {
                 "size": size,
                 "reach": reach,
-                "pairs": 1 - block.span.excluded()[block.index].float().mean().item(),
+                "pairs": 1 - block.span.excluded(span_reach)[block.index].float().mean().item(),
                 "scores": tiles.index().shape[1] / size**2,
                 "FLOPs": flops(action) / all_pairs,
                 "seconds": min(local) / min(masked),

@@ -114,9 +114,9 @@ class PixelSpan(nn.Module):
         pixels = torch.ceil(radius_of(self.threshold) * sigma * farthest)
         return pixels.nan_to_num(nan=math.inf).minimum(farthest).long()
 
-    def excluded(self) -> Tensor:
-        """Which relative positions (R,) are not attended to."""
+    def excluded(self, reach: Tensor) -> Tensor:
+        """Which relative positions (R,) are not attended to, by the `reach`."""
         farthest = torch.tensor(self.sizes) - 1
         pixels = self.coordinates.abs() * farthest.to(self.coordinates)  # (R, k)
-        reach = self.reach() + 0.5  # whole pixels, with rounding
-        return (pixels > reach.to(pixels)).any(-1)
+        limit = reach + 0.5  # whole pixels, with rounding
+        return (pixels > limit.to(pixels)).any(-1)
