@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.nn.functional import softplus
 
+from npt.nn.distances import squared_distances
 from npt.solved.cells import Cells
 
 Parameters = Mapping[str, torch.Tensor]
@@ -64,10 +65,7 @@ def _distances(
 ) -> torch.Tensor:
     """Mean weighted squared distances (n, m); two different categories are at distance 2."""
     weights, category_weights = _relevance(parameters, queries)
-    from_ = from_ * weights
-    to = to * weights
-    lengths = from_.square().sum(1)[:, None] + to.square().sum(1)
-    distances = (lengths - 2 * from_ @ to.T).clamp(min=0)
+    distances = squared_distances(from_ * weights, to * weights)
     differing = category_weights.sum() - _matches(category_weights, queries, keys)
     return (distances + 2 * differing) / max(1, queries.columns) * parameters["scale"].exp()
 
