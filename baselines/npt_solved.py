@@ -53,14 +53,12 @@ class SolvedBaseline(Baseline):
         from npt.solved.model import fit
 
         settings = SolvedSettings(seed=seed, **parameters)
-        categorical = np.zeros(data.features.shape[1], bool)
-        categorical[list(data.categorical)] = True
         torch.set_num_threads(resources.threads)
         stored = data.stored_rows
         model = fit(
             stored.features,
             stored.labels,
-            categorical,
+            data.is_code,
             classes=data.trained_classes,
             settings=settings,
             device=torch.device(resources.device),

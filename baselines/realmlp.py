@@ -9,8 +9,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection
 
-import numpy as np
-
 from baselines.baseline import Baseline, Predictor
 from baselines.estimators import features_vary, prediction_function, prior, single_model
 from baselines.fence import fenced
@@ -72,15 +70,13 @@ class RealMLP(Baseline):
         if not data.is_regression:
             shared |= {"val_metric_name": "cross_entropy", "use_ls": False}
         kind = RealMLP_TD_Regressor if data.is_regression else RealMLP_TD_Classifier
-        is_category = np.zeros(data.features.shape[1], np.bool_)
-        is_category[list(data.categorical)] = True
         with fenced(), tempfile.TemporaryDirectory() as folder:
             model = kind(tmp_folder=folder, **shared)
             model.fit(
                 data.train_features,
                 data.train_labels,
                 *data.early_stopping,
-                cat_indicator=is_category,
+                cat_indicator=data.is_code,
             )
         return single_model(fenced()(prediction_function(model, data)))
 

@@ -46,6 +46,11 @@ class TrainingData:
         return self.task == "regression"
 
     @property
+    def is_code(self) -> np.ndarray:
+        """Which features (F,) are category codes."""
+        return np.isin(np.arange(self.features.shape[1]), self.categorical)
+
+    @property
     def train_features(self) -> np.ndarray:
         """Features of the train rows."""
         return self.features[self.train]

@@ -53,8 +53,7 @@ class XGBoost(Boosting):
             **parameters,
         }
         if data.categorical:
-            types = np.full(data.features.shape[1], "q")
-            types[list(data.categorical)] = "c"
+            types = np.where(data.is_code, "c", "q")
             options |= {"enable_categorical": True, "feature_types": types.tolist()}
         predict = fit_estimator(self.estimator(data.task)(**options), data)
 

@@ -23,8 +23,7 @@ def fit_tabm(data: TrainingData, parameters: Parameters, device: torch.device) -
     """
     categorical = list(data.categorical)
     varies = np.ptp(data.train_features, axis=0) > 0
-    varies[categorical] = False
-    numeric = np.flatnonzero(varies).tolist()  # others have no bins
+    numeric = np.flatnonzero(varies & ~data.is_code).tolist()  # others have no bins
     network = _network(numeric, data, parameters).to(device)
     train = tensor(data.train_features, device)
     labels = torch.as_tensor(data.train_labels, device=device)
