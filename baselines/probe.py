@@ -122,10 +122,8 @@ class DuplicatesProbe(StoredRowProbe):
 
     def with_table(self, table: Table, split: Split) -> DuplicatesProbe:
         """The same duplicates, which show the targets of a table."""
-        statistics = self.trained.statistics
-        target = table.target
         truth = table.truth[self.originals]
-        targets = (truth - statistics.centre[target]) / statistics.scale[target]
+        targets = self.trained.statistics.standardised(truth, table.target)
         shown = targets + ("add_one" in self.variant)
         return replace(self, shown=replace(self.shown, shown=shown))
 

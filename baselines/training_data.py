@@ -134,7 +134,7 @@ def training_data(
         transductive: Whether features are standardised over all rows, or over the train rows.
     """
     known = statistics(table, split, transductive=transductive)
-    target = (table.truth - known.centre[table.target]) / known.scale[table.target]
+    target = known.standardised(table.truth, table.target)
     labelled = ~np.isnan(target)
     sizes = [1 if codes else table.columns[j].size for j in table.features]
     if codes:

@@ -87,7 +87,7 @@ def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:
     statistics = query.row_probe.trained.statistics
     originals = one_hot_features(table, statistics)[query.rows]
     duplicates = originals.copy()
-    shown = (query.truth - statistics.centre[table.target]) / statistics.scale[table.target]
+    shown = statistics.standardised(query.truth, table.target)
     if rule.random_features:
         sizes = [table.columns[j].size for j in table.features]
         noisy = slice(sum(sizes[: noisy_from(rule, len(sizes))]), None)  # of the encoded features
