@@ -14,6 +14,7 @@ from baselines.grids import BaselineSettings
 from baselines.search import Search
 from baselines.training_data import TrainingData, training_data
 from baselines.tuned import SEED
+from npt.data.encoding import statistics
 from npt.interface import Resources
 from npt.probing import Duplicates
 from npt.table import Split, Table
@@ -50,7 +51,8 @@ def predict_originals(
     """
     baseline = baselines()[name]
     if baseline.recalls and not settings.fixed.get(FROM_DUPLICATES):
-        data = training_data(table, split, codes=False, transductive=settings.transductive)
+        known = statistics(table, split, transductive=settings.transductive)
+        data = training_data(table, split, known, codes=False)
     else:
         rows = np.arange(len(duplicates.shown))
         data = TrainingData(

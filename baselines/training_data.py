@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from baselines.stored_rows import StoredRows
-from npt.data.encoding import CodedFeatures, coded_features, one_hot_features, statistics
+from npt.data.encoding import CodedFeatures, Statistics, coded_features, one_hot_features
 from npt.metrics import negative_log_likelihood
 from npt.table import Split, Table, Task
 
@@ -119,21 +119,20 @@ class TrainingData:
 def training_data(
     table: Table,
     split: Split,
+    known: Statistics,
     *,
     codes: bool,
     missing: float = 0.0,
-    transductive: bool = True,
 ) -> TrainingData:
     """Features and standardised target of a table.
 
     Args:
         table: A table that is blind to the targets of test rows.
         split: One fold.
+        known: Centre and scale of its columns.
         codes: Categories become integer codes instead of one-hot features.
         missing: Value of missing numbers: 0, the column's mean, or NaN.
-        transductive: Whether features are standardised over all rows, or over the train rows.
     """
-    known = statistics(table, split, transductive=transductive)
     target = known.standardised(table.truth, table.target)
     labelled = ~np.isnan(target)
     sizes = [1 if codes else table.columns[j].size for j in table.features]

@@ -15,7 +15,7 @@ from baselines.probe import StoredRowProbe
 from baselines.search import Search
 from baselines.trained import TrainedBaseline
 from baselines.training_data import TrainingData, training_data
-from npt.data.encoding import statistics
+from npt.data.encoding import Statistics, statistics
 from npt.errors import Infeasible, UserError
 from npt.interface import Fit, Prediction, Resources
 from npt.method import Method, all_folds
@@ -107,7 +107,8 @@ class TunedBaseline:
             Infeasible: The train rows have one target value, no validation row has a target, or
                 no configuration could be fitted and scored.
         """
-        data = self._data(table, split)
+        known = statistics(table, split, transductive=self.settings.transductive)
+        data = self._data(table, split, known)
         if self.device != "cpu":
             from npt.nn.device import device_of
 
@@ -116,7 +117,6 @@ class TunedBaseline:
         search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
             winner = search.run(grid)
-        known = statistics(table, split, transductive=self.settings.transductive)
         self.trained = TrainedBaseline(
             baseline=self.baseline,
             data=data,
@@ -142,15 +142,15 @@ class TunedBaseline:
         assert self.trained is not None, "fit comes first"
         return self.trained.predict(rows)
 
-    def _data(self, table: Table, split: Split) -> TrainingData:
+    def _data(self, table: Table, split: Split, known: Statistics) -> TrainingData:
         """The training data, from which something can be learned."""
         keeps_missing = self.baseline.keeps_missing or self.settings.native_missing
         data = training_data(
             table,
             split,
+            known,
             codes=self.baseline.embeds_categories or self.settings.native_categories,
             missing=np.nan if keeps_missing else 0.0,
-            transductive=self.settings.transductive,
         )
         if len(np.unique(data.target[data.train])) < 2:
             raise Infeasible("the train rows have a single target value")

@@ -13,6 +13,7 @@ from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, size_of
 from baselines.search import Search
 from baselines.training_data import training_data
+from npt.data.encoding import statistics
 from npt.errors import Infeasible, UserError
 from npt.interface import Resources
 from npt.table import Task
@@ -63,7 +64,9 @@ def test_numbers_of_configurations_models_and_fits(
 ) -> None:
     baseline = baselines()[name]
     table = make_table(task)
-    data = training_data(table, first_split(table), codes=baseline.embeds_categories)
+    split = first_split(table)
+    known = statistics(table, split)
+    data = training_data(table, split, known, codes=baseline.embeds_categories)
     data = replace(data, features=np.zeros((60, 8)))
     paper = configurations(baseline, "paper", task)
     different_models = set()
@@ -140,7 +143,8 @@ def test_parameters_of_another_task_are_left_out(task: Task) -> None:
     grid = {"alpha": [2.0, 3.0], "C": [2.0, 3.0]}
     assert configurations(baselines()["linear"], grid, task) == [{name: 2.0}, {name: 3.0}]
     table = make_table(task)
-    data = training_data(table, first_split(table), codes=False)
+    split = first_split(table)
+    data = training_data(table, split, statistics(table, split), codes=False)
     settings = BaselineSettings(fixed={"alpha": 2.0, "C": 2.0})
     search = Search(baselines()["linear"], data, settings, 0, Resources())
     assert search.run([{}]).parameters == {name: 2.0}

@@ -9,6 +9,7 @@ from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from baselines.networks import deep_kernel_learning
 from baselines.training_data import training_data
+from npt.data.encoding import statistics
 from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.probing import Duplicates
@@ -18,15 +19,15 @@ from tests.conftest import first_split, make_table
 DKL = "deep_kernel_learning"
 TABLE = make_table("regression", 200)
 SPLIT = first_split(TABLE)
-TRUTH = training_data(TABLE, SPLIT, codes=False).target[SPLIT.test]
+DATA = training_data(TABLE, SPLIT, statistics(TABLE, SPLIT), codes=False)
+TRUTH = DATA.target[SPLIT.test]
 
 
 def duplicates(noise: float = 0.0, shift: float = 0.0) -> Duplicates:
     """Test rows with duplicates: noise on their features, a shift of their standardised targets."""
-    data = training_data(TABLE, SPLIT, codes=False)
-    originals = data.features[SPLIT.test]
+    originals = DATA.features[SPLIT.test]
     added = np.random.default_rng(0).normal(0, noise, originals.shape)
-    return Duplicates(originals, originals + added, data.target[SPLIT.test] + shift)
+    return Duplicates(originals, originals + added, TRUTH + shift)
 
 
 def predicted(name: str, task: Duplicates, table: Table = TABLE, **changes: Any) -> np.ndarray:

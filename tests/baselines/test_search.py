@@ -139,7 +139,8 @@ def test_a_search_reads_its_own_lines(change: str, tmp_path: Path) -> None:
 def test_a_stamp_is_of_the_seed_and_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
     baseline = baselines()["knn"]
     table = make_table("regression")
-    data = training_data(table, first_split(table), codes=False)
+    split = first_split(table)
+    data = training_data(table, split, statistics(table, split), codes=False)
 
     def stamp(seed: int) -> str:
         return Search(baseline, data, BaselineSettings(), seed, Resources()).journal.stamp

@@ -9,6 +9,7 @@ from baselines import baselines, tabnet
 from baselines.grids import BaselineSettings, single_point
 from baselines.training_data import training_data
 from baselines.tuned import TunedBaseline
+from npt.data.encoding import statistics
 from npt.errors import Infeasible
 from npt.interface import Resources
 from npt.table import Part, Split, Table, Task
@@ -48,7 +49,8 @@ def test_a_class_without_train_rows_has_probability_zero(name: str) -> None:
 def test_features_are_standardised_over_the_stated_rows(codes: bool, transductive: bool) -> None:
     table = make_table("regression", 100)
     split = first_split(table)
-    data = training_data(table, split, codes=codes, transductive=transductive)
+    known = statistics(table, split, transductive=transductive)
+    data = training_data(table, split, known, codes=codes)
     rows = slice(None) if transductive else split.train
     complete = data.features[rows, :2]  # columns without missing numbers
     assert np.allclose(complete.mean(0), 0, atol=1e-12)
