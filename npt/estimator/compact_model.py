@@ -22,13 +22,14 @@ from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.estimator.model import (
     NO_ROWS,
+    WEIGHTS,
     Arrays,
     Job,
     Model,
     ModelFacts,
-    load_weights,
     present_device,
     require_converged,
+    tensors_of,
     weight_arrays,
 )
 from npt.nn.progress import Progress
@@ -108,7 +109,7 @@ class CompactModel(Model):
         """See `Model`."""
         encoder = self.trained.encoder
         return {
-            **weight_arrays(self.trained.model),
+            **weight_arrays(self.trained),
             "centre": encoder.statistics.centre,
             "scale": encoder.statistics.scale,
             "edges": encoder.edges,
@@ -124,10 +125,9 @@ class CompactModel(Model):
         known = Statistics(arrays["centre"], arrays["scale"])
         encoder = Encoder(table.columns, table.target, known, arrays["edges"], arrays["means"])
         model = build_model(encoder, settings, facts.seed, present_device(facts.device)).eval()
-        load_weights(model, arrays)
         context_rows = np.arange(table.rows)
         trained = TrainedCompactNPT(model, encoder, table, context_rows, settings, facts.seed)
-        return cls(trained, **fields)
+        return cls(trained.with_weights(tensors_of(arrays, WEIGHTS)), **fields)
 
 
 def _train(

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from torch import nn
 
 from npt.errors import UserError
 from npt.estimator.hyperparameters import SETTINGS, ArchitectureName
-from npt.nn.trained_network import weights_of
+from npt.nn.trained_network import TrainedNetwork
 from npt.table import Column, Split, Table
 from npt.validation import Strict, validated
 
@@ -179,18 +178,9 @@ def require_converged(losses: Iterable[float]) -> None:
         )
 
 
-def weight_arrays(model: nn.Module) -> dict[str, np.ndarray]:
-    """Weights and buffers of a network."""
-    return {WEIGHTS + name: tensor.numpy() for name, tensor in weights_of(model).items()}
-
-
-def load_weights(model: nn.Module, arrays: Arrays) -> None:
-    """Set the weights and buffers of a network.
-
-    Raises:
-        RuntimeError: Their names or shapes are others.
-    """
-    model.load_state_dict(tensors_of(arrays, WEIGHTS))
+def weight_arrays(trained: TrainedNetwork) -> dict[str, np.ndarray]:
+    """Weights and buffers of a network, which `tensors_of` finds by the prefix `WEIGHTS`."""
+    return {WEIGHTS + name: tensor.numpy() for name, tensor in trained.weights().items()}
 
 
 def tensors_of(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:

@@ -14,13 +14,14 @@ import numpy as np
 from npt.errors import UserError
 from npt.estimator.model import (
     NO_ROWS,
+    WEIGHTS,
     Arrays,
     Job,
     Model,
     ModelFacts,
-    load_weights,
     present_device,
     require_converged,
+    tensors_of,
     weight_arrays,
 )
 from npt.nn.progress import Progress
@@ -70,7 +71,7 @@ class PaperModel(Model):
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""
-        arrays = weight_arrays(self.trained.model)
+        arrays = weight_arrays(self.trained)
         return {**arrays, "train": self.split.train, "validation": self.split.validation}
 
     @classmethod
@@ -81,5 +82,5 @@ class PaperModel(Model):
         split = Split(0, arrays["train"], arrays["validation"], NO_ROWS)
         device = present_device(facts.device)
         trained = TrainedNPT.untrained(settings, device, fields["table"], split, facts.seed)
-        load_weights(trained.model, arrays)
+        trained = trained.with_weights(tensors_of(arrays, WEIGHTS))
         return cls(trained, split=split, **fields)

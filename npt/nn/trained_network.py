@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from npt.interface import Prediction
 from npt.seeding import isolated_randomness, seed_for
@@ -54,7 +54,7 @@ class TrainedNetwork(ABC):
 
     def weights(self) -> dict[str, Tensor]:
         """Weights and buffers by name, on the CPU."""
-        return weights_of(self.model)
+        return {name: tensor.cpu() for name, tensor in self.model.state_dict().items()}
 
     def with_weights(self, weights: dict[str, Any]) -> Self:
         """The network with other `weights`, which are set in place."""
@@ -75,8 +75,3 @@ class TrainedNetwork(ABC):
     def transductive(self) -> bool:
         """Whether features are standardised over all rows."""
         return self.settings.transductive
-
-
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Weights and buffers of a network by name, on the CPU."""
-    return {name: tensor.cpu() for name, tensor in model.state_dict().items()}
