@@ -10,9 +10,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-FEWEST_CONTEXT = 3
-MOST_POINTS = 49
-
 
 @dataclass(frozen=True)
 class Tasks:
@@ -42,14 +39,10 @@ class Tasks:
         return Tasks(self.x[tables], self.y[tables], self.context)
 
 
-def drawn_sizes(
-    generator: torch.Generator,
-    fewest: int = FEWEST_CONTEXT,
-    most: int = MOST_POINTS,
-) -> tuple[int, int]:
+def drawn_sizes(generator: torch.Generator, fewest: int, most: int) -> tuple[int, int]:
     """Numbers of context points and of all points, one draw for a batch.
 
-    |C| is uniform on 3 .. 49, and |T| = |C| + U{0 .. 49 - |C|}.
+    |C| is uniform on fewest .. most, and |T| = |C| + U{0 .. most - |C|}.
     """
     context = _drawn(fewest, most, generator)
     return context, context + _drawn(0, most - context, generator)

@@ -24,6 +24,7 @@ SEED = 2019
 CURVES = 16  # of a batch, which share their numbers of points
 VALIDATION_BATCHES = 8  # of the first kernel
 TEST_BATCHES = 64  # of each kernel
+FEWEST, MOST = 3, 49  # context points; no curve has more than MOST points
 DECIMALS = 4
 ROWS = 125_520
 VALIDATION_ROWS = 1_248
@@ -63,7 +64,7 @@ def _batch(
     from npt.processes.curves import Hyperparameters, draw_curves, drawn_inputs
     from npt.processes.tasks import drawn_sizes
 
-    context, points = drawn_sizes(generator)
+    context, points = drawn_sizes(generator, FEWEST, MOST)
     x = drawn_inputs(CURVES, points, generator).round(decimals=DECIMALS)
     hyperparameters = Hyperparameters.drawn(CURVES, generator).rounded(DECIMALS)
     y = draw_curves(kernel, hyperparameters, x, generator).round(decimals=DECIMALS)

@@ -195,7 +195,7 @@ def test_curves_have_the_covariance_of_their_kernel() -> None:
 
 def test_sizes_and_hyperparameters_are_in_their_ranges() -> None:
     generator = torch.Generator().manual_seed(0)
-    sizes = [drawn_sizes(generator) for _ in range(2000)]
+    sizes = [drawn_sizes(generator, 3, 49) for _ in range(2000)]
     contexts = [context for context, _ in sizes]
     assert (min(contexts), max(contexts)) == (3, 49)
     assert all(context <= points <= 49 for context, points in sizes)
