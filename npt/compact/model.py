@@ -39,6 +39,12 @@ class Context:
     pairs: tuple[tuple[Tensor, Tensor], ...]
     residuals: Residuals | None = None
 
+    @property
+    def chunk_size(self) -> int:
+        """Number of rows for which a block's attention fits into memory."""
+        members, heads, rows, _ = self.pairs[0][0].shape
+        return max(1, PREDICTED_CELLS // (members * heads * rows))
+
 
 class CompactNPT(nn.Module):
     """Attention between attributes, then between datapoints.
@@ -103,7 +109,7 @@ class CompactNPT(nn.Module):
         everything = torch.arange(rows.shape[1], device=rows.device)
         needed = everything if queries is None else near_rows(queries, rows)
         beyond = rows.new_zeros(len(rows), *labels.shape)
-        for part in needed.split(chunk_size(context)):
+        for part in needed.split(context.chunk_size):
             is_itself = part[:, None] == everything
             outputs = self.attended(rows[:, part], context, is_itself)
             beyond[:, part] = shown_beyond(outputs, labels[part])
@@ -166,10 +172,3 @@ class CompactNPT(nn.Module):
         for block in self.between_datapoints:
             assert isinstance(block, DatapointAttention)
             yield block
-
-
-def chunk_size(context: Context) -> int:
-    """Number of rows for which a block's attention fits into memory."""
-    members, heads, rows, _ = context.pairs[0][0].shape
-    cells_per_row = members * heads * rows
-    return max(1, PREDICTED_CELLS // cells_per_row)

@@ -40,7 +40,7 @@ class CompactProbe(RowProbe):
             context = model.context_rows
             if self.lookup != "off":
                 context = model.table.rows + context
-            size = model.chunk_size
+            size = model.context.chunk_size
             for start in range(0, len(indices), size):
                 chunk = rows[indices[start : start + size]]
                 yield ContextQueries(chunk, [context] * len(chunk), model, model.encoded(chunk))

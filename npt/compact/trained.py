@@ -18,7 +18,7 @@ from torch import Tensor
 from npt.compact.columns import Encoder, Features, Rows
 from npt.compact.copying import REACHES, mean_distance
 from npt.compact.data import known_rows, sampled
-from npt.compact.model import CompactNPT, Context, chunk_size
+from npt.compact.model import CompactNPT, Context
 from npt.compact.settings import CompactSettings
 from npt.compact.training import build_model, predict, shown_labels
 from npt.data.encoding import Statistics
@@ -154,11 +154,6 @@ class TrainedCompactNPT(TrainedNetwork):
         """Part (N,) of every row of the table, in the codes of a split."""
         assert self.split is not None
         return self.split.part()
-
-    @property
-    def chunk_size(self) -> int:
-        """Number of rows that a prediction takes at once."""
-        return chunk_size(self.context)
 
     @cached_property
     def context_labels(self) -> Tensor:

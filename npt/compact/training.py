@@ -14,7 +14,7 @@ from torch.nn import functional
 from npt.compact.columns import Encoder, Features
 from npt.compact.data import TrainingRows
 from npt.compact.layers import by_member
-from npt.compact.model import CompactNPT, Context, chunk_size
+from npt.compact.model import CompactNPT, Context
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
 from npt.nn.engine import Training
@@ -198,7 +198,7 @@ def predict(
     """Outputs (K, n, C), some rows at a time; `invisible` (n, m) as of the model's `predict`."""
     rows = torch.arange(len(features), device=features.missing.device)
     outputs = []
-    for part in rows.split(chunk_size(context)):
+    for part in rows.split(context.chunk_size):
         encoded = model.encode(features.take(part))
         hidden = None if invisible is None else invisible[part]
         outputs.append(model.predict(encoded, context, hidden))

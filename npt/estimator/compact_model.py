@@ -80,7 +80,8 @@ class CompactModel(Model):
             raise UserError("explain: the model has no attention between datapoints")
         features = trained.features(table)
         parts = []
-        for rows in torch.arange(len(features), device=trained.device).split(trained.chunk_size):
+        every_row = torch.arange(len(features), device=trained.device)
+        for rows in every_row.split(trained.context.chunk_size):
             encoded = trained.precise.encode(features.take(rows))
             blocks = trained.precise.attention_weights(encoded, trained.context)
             parts.append(torch.stack(blocks).mean((0, 1, 2)))  # of (K, heads, n, m) each

@@ -134,7 +134,7 @@ def test_deleted_rows_were_never_in_the_context(task: Task) -> None:
 
 def test_groups_hold_every_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trained, _, split = small_compact("regression")
-    monkeypatch.setattr("npt.compact.trained.chunk_size", lambda context: 3)
+    monkeypatch.setattr(model.Context, "chunk_size", 3)
     rows = split.test[:7]
     groups = list(CompactProbe(trained).query_groups(rows))
     assert [len(group.rows) for group in groups] == [3, 3, 1]
