@@ -80,14 +80,12 @@ class Table:
     image: Image | None = None
 
     @classmethod
-    def of(
-        cls, columns: Sequence[Column], values: np.ndarray, target: int, image: Image | None = None
-    ) -> Table:
+    def from_values(cls, columns: Sequence[Column], values: np.ndarray, target: int) -> Table:
         """A table of cells (N, d) float64 as in `values`."""
         cells = []
         for numbers, column in zip(values.T, columns, strict=True):
             cells.append(column.compact(numbers))
-        return cls(tuple(columns), tuple(cells), target, image)
+        return cls(tuple(columns), tuple(cells), target)
 
     @property
     def rows(self) -> int:

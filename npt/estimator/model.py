@@ -153,7 +153,7 @@ class Model(ABC):
             validated(SETTINGS[cls.architecture], facts.settings, "settings"),
             facts,
             arrays,
-            table=Table.of(facts.columns, arrays["table"], len(facts.columns) - 1),
+            table=Table.from_values(facts.columns, arrays["table"], len(facts.columns) - 1),
             rows=arrays["rows"],
             validation_loss=facts.validation_loss,
             best_updates=facts.best_updates,

@@ -120,7 +120,7 @@ class SolvedModel(Model):
         table = fields.pop("table")
         if LEARNED not in arrays:
             return cls(_fitted(table, arrays["weights"], settings, device, tuned), table, **fields)
-        learned = Table.of(table.columns, arrays[LEARNED], table.target)
+        learned = Table.from_values(table.columns, arrays[LEARNED], table.target)
         solved = _fitted(learned, arrays["weights"], settings, device, tuned)
         fields["rows"] = _context_rows(solved)
         return cls.with_rows(cls(solved, learned, **fields), table)

@@ -135,7 +135,7 @@ def _curves(realisations: int = 12, points: int = 15) -> tuple[Table, Split]:
         Column("x", "continuous"),
         Column("y", "continuous"),
     ]
-    table = Table.of(columns, np.stack([number, kernel, x, y], axis=1), 3)
+    table = Table.from_values(columns, np.stack([number, kernel, x, y], axis=1), 3)
     hidden = np.arange(len(number)) % 3 > 0
     test = np.flatnonzero((number >= realisations - 3) & hidden)
     validation = np.flatnonzero((number == 0) & hidden)

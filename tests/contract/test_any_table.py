@@ -59,7 +59,7 @@ def with_target(columns: list[Column], cells: list[np.ndarray], task: Task, scal
         column = categorical("y", classes)
         target = draws.permutation(np.arange(rows) % classes).astype(float)
     target[draws.permutation(rows)[: rows // 10]] = np.nan
-    return Table.of([*columns, column], np.column_stack([*cells, target]), len(cells))
+    return Table.from_values([*columns, column], np.column_stack([*cells, target]), len(cells))
 
 
 def categorical(name: str, levels: int) -> Column:

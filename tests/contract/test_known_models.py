@@ -31,7 +31,9 @@ def query(name: str, **grid: Any) -> ProbeQuery:
     """Four test rows of a trained baseline."""
     values = np.random.default_rng(0).normal(size=(80, 4))
     rows = np.arange(80)
-    table = Table.of([Column(name, "continuous") for name in ("a", "b", "c", "y")], values, 3)
+    table = Table.from_values(
+        [Column(name, "continuous") for name in ("a", "b", "c", "y")], values, 3
+    )
     split = Split(0, rows[:50], rows[50:65], rows[65:])
     settings = BaselineSettings(grid=grid or "quick")
     learner = TunedBaseline(baselines()[name], settings, Resources())

@@ -76,7 +76,7 @@ def process(**options: Any) -> Training[Any, Any]:
 
 def columns_alone(*chosen: int) -> Table:
     table = mixed_table()
-    return Table.of([table.columns[j] for j in chosen], table.values[:, chosen], 0)
+    return Table.from_values([table.columns[j] for j in chosen], table.values[:, chosen], 0)
 
 
 RUNS: dict[str, Any] = {

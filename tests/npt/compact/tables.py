@@ -64,14 +64,14 @@ def mixed_table(task: Task = "regression", rows: int = 60, seed: int = 0) -> Tab
         Column("grade", "categorical", ("1", "10", "2.5")),
         Column("colour", "categorical", ("blue", "red")),
     )
-    return Table.of(columns, np.stack([truth, number, grade, colour], 1), 0)
+    return Table.from_values(columns, np.stack([truth, number, grade, colour], 1), 0)
 
 
 def table_of(features: np.ndarray, truth: np.ndarray) -> Table:
     """A table of numbers (n, d) and, last, a continuous target (n,)."""
     columns = [Column(f"x{j}", "continuous") for j in range(features.shape[1])]
     columns.append(Column("y", "continuous"))
-    return Table.of(columns, np.column_stack([features, truth]), features.shape[1])
+    return Table.from_values(columns, np.column_stack([features, truth]), features.shape[1])
 
 
 def consecutive(train: int, validation: int, test: int) -> Split:

@@ -167,7 +167,7 @@ def test_columns_without_variation_are_finite(numbers: list[float]) -> None:
 )
 def test_other_levels_are_categories_alone(levels: tuple[str, ...]) -> None:
     columns = (Column("c", "categorical", levels), Column("y", "continuous"))
-    table = Table.of(columns, np.tile([[0.0, 1.0], [1.0, 2.0]], (4, 1)), 1)
+    table = Table.from_values(columns, np.tile([[0.0, 1.0], [1.0, 2.0]], (4, 1)), 1)
     encoder = Encoder.from_table(table, consecutive(6, 1, 1), FOUR_BINS)
     assert encoder.numeric == []
     assert encoder.encode(table).numbers.shape == (8, 0)

@@ -61,7 +61,7 @@ SPLIT = Split(0, np.array([0, 1]), np.array([2]), np.array([3]))
 
 @pytest.fixture
 def small() -> Table:
-    return Table.of(COLUMNS, VALUES, 2)
+    return Table.from_values(COLUMNS, VALUES, 2)
 
 
 def test_features_use_all_rows_and_the_target_train_rows(small: Table) -> None:
@@ -82,7 +82,7 @@ def test_a_test_target_changes_nothing(small: Table) -> None:
 def test_a_constant_column_has_scale_one() -> None:
     values = VALUES.copy()
     values[:, 0] = 0.1
-    table = Table.of(COLUMNS, values, 2)
+    table = Table.from_values(COLUMNS, values, 2)
     known = statistics(table, SPLIT)
     assert (known.standardised(table.numbers(0), 0) == 0).all()
 
@@ -170,7 +170,7 @@ def test_a_table_is_mapped_and_small(tmp_path: Path) -> None:
     values = np.column_stack([codes, small, single, numbers])
     columns = [Column(name, "continuous") for name in "abcy"]
     columns[0] = Column("a", "categorical", LEVELS)
-    table = Table.of(columns, values, 3)
+    table = Table.from_values(columns, values, 3)
     assert [cells.dtype.name for cells in table.cells] == ["int16", "uint8", "float32", "float64"]
     path = tmp_path / "one.arrow"
     store.save(path, store.Prepared(table, {}, {}))

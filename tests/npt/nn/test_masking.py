@@ -29,7 +29,7 @@ COLUMNS = (
 
 def encoded(values: np.ndarray) -> EncodedTable:
     """A category, a number and a class to predict; a third of the rows in each part."""
-    table = Table.of(COLUMNS, values, 2)
+    table = Table.from_values(COLUMNS, values, 2)
     split = Split(0, *np.array_split(np.arange(len(values)), 3))
     return EncodedTable.from_table(table, split, statistics(table, split), torch.device("cpu"))
 

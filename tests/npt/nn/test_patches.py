@@ -53,7 +53,8 @@ def images(rows: int = 120, target: int = IMAGE.intensities) -> Table:
     columns = [Column(f"x{j}", "continuous") for j in range(IMAGE.intensities)]
     values = pixels.reshape(rows, -1).astype(float)
     columns.insert(target, Column("side", "categorical", ("left", "right")))
-    return Table.of(columns, np.insert(values, target, side, axis=1), target, IMAGE)
+    table = Table.from_values(columns, np.insert(values, target, side, axis=1), target)
+    return replace(table, image=IMAGE)
 
 
 def encoded(table: Table) -> tuple[EncodedTable, Split]:

@@ -50,7 +50,7 @@ def unrelated(rows: int = 1500) -> tuple[Table, Split]:
     """A target that is independent of the features, so that it can be looked up only."""
     values = np.random.default_rng(0).normal(size=(rows, 7))
     columns = [Column(f"x{j}", "continuous") for j in range(6)]
-    table = Table.of([*columns, Column("y", "continuous")], values, 6)
+    table = Table.from_values([*columns, Column("y", "continuous")], values, 6)
     return table, splits(table, SplitRule(folds=5, used=1))[0]
 
 

@@ -36,7 +36,7 @@ def of_truth(truth: list[float], classes: int = 0) -> ProbeQuery:
     values = np.array(truth)[:, None]
     levels = tuple("abc"[:classes])
     column = Column("y", "categorical", levels) if classes else Column("y", "continuous")
-    table = Table.of([column], values, 0)
+    table = Table.from_values([column], values, 0)
     none = np.arange(0)
     split = Split(0, none, none, np.arange(len(truth)))
     return query(Probe(NO_MODEL), table, split)
