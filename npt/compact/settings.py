@@ -8,9 +8,6 @@ from pydantic import Field, model_validator
 
 from npt.validation import Strict
 
-NumberEmbedding = Literal["piecewise", "periodic", "linear"]
-Similarity = Literal["distance", "dot"]
-Lookup = Literal["off", "original", "add_one"]
 Count = Annotated[int, Field(ge=1, le=64)]
 Updates = Annotated[int, Field(ge=1, le=10**9)]
 Rows = Annotated[int, Field(ge=1)]
@@ -39,13 +36,13 @@ class CompactSettings(Strict):
     """Blocks of attention between datapoints."""
     heads: int = Field(default=4, ge=1, le=256)
     """Heads of every block."""
-    number_embedding: NumberEmbedding = "piecewise"
+    number_embedding: Literal["piecewise", "periodic", "linear"] = "piecewise"
     """Functions of a number that its token is linear in, besides the number itself."""
     bins: int = Field(default=48, ge=1, le=4096)
     """Largest number of quantile bins of a column; number of frequencies, if periodic."""
     bin_scale: Scales = Field(default=[0.15, 0.05, 0.15, 0.05])
     """Standard deviation of the initial weights of these functions, by kind of member."""
-    similarity: Similarity = "distance"
+    similarity: Literal["distance", "dot"] = "distance"
     """Scores between datapoints: minus the squared distance, or the scalar product."""
 
     labels_of_others: bool = True
@@ -59,7 +56,7 @@ class CompactSettings(Strict):
     target_mask: Share | None = None
     """Share of a batch whose labels are hidden and scored; None scores every row, beside the labels
     of all others (leave-one-out)."""
-    lookup: Lookup = "off"
+    lookup: Literal["off", "original", "add_one"] = "off"
     """The lookup task (paper section 4.2, Appendix B.1): the context is duplicates of the predicted
     rows, which show their labels; with `add_one`, larger by one standard deviation. In training
     these are the rows of a batch, so that a row may attend to itself. At prediction they are the

@@ -10,21 +10,10 @@ from pydantic import Field, model_validator
 from npt.validation import Strict
 
 Precision = Literal["float32", "tf32", "bfloat16", "auto"]
-Recompute = Literal["auto", "always", "never"]
-Optimiser = Literal["lamb", "adam"]
 Schedule = Literal["flat_then_cosine", "polynomial", "cosine_cyclic", "constant"]
-Tradeoff = Literal["cosine", "constant"]
-AttendsTo = Literal["all", "self"]
 Kernel = Literal["dot", "l2", "l2_tied", "l2_contractive", "span"]
 LayerNorm = Literal["standard", "centre", "none"]
-NormOn = Literal["query", "all"]
-ResidualStart = Literal["random", "identity"]
-SpanForm = Literal["added", "multiplied"]
 TIED_KERNELS: tuple[Kernel, ...] = ("l2_tied", "l2_contractive")
-PatchShape = Literal["square", "strip"]
-Output = Literal["mean", "gaussian"]
-EncoderKind = Literal["linear", "resnet18", "siren"]
-Positions = Literal["sinusoids", "siren"]
 Lookup = Literal[
     "off",
     "original",
@@ -45,7 +34,7 @@ class PixelSettings(Strict):
 
     dimensions: Literal[1, 2] = 2
     """Pixels as one sequence, or in rows and columns."""
-    positions: Positions = "siren"
+    positions: Literal["sinusoids", "siren"] = "siren"
     """Relative positions by a SIREN, or in one dimension by a linear layer on sinusoids."""
     span: bool = False
     """Scores are multiplied by a learned Gaussian of the relative position."""
@@ -92,29 +81,29 @@ class NPTSettings(Strict):
     feature columns."""
     span_threshold: float | None = Field(default=None, gt=0, lt=1)
     """Rows whose Gaussian is smaller are not attended to."""
-    span_form: SpanForm = "added"
+    span_form: Literal["added", "multiplied"] = "added"
     """The logarithm of the Gaussian is added to the scores, or the Gaussian is multiplied with
     them, which moves scores of distant rows to 0."""
     layer_norm: LayerNorm = "standard"
     """LayerNorm in the blocks, its centring alone, or none; the last two have Lipschitz
     constants."""
-    layer_norm_on: NormOn = "query"
+    layer_norm_on: Literal["query", "all"] = "query"
     """Input of LayerNorm in a block: the queries alone, or keys and values too."""
-    residual_start: ResidualStart = "random"
+    residual_start: Literal["random", "identity"] = "random"
     """First weights of a block's projected residual. Random ones shrink the signal from block to
     block, so that deep networks hardly train."""
     between_datapoints: bool = True
     """Blocks between datapoints; without them, half the blocks remain."""
-    attends_to: AttendsTo = "all"
+    attends_to: Literal["all", "self"] = "all"
     """Rows that blocks between datapoints attend to: all, or `self`, each to itself alone. The
     network has the same layers, but its queries and keys have no effect: every attention weight is
     1, and none is dropped."""
     between_attributes: bool = True
     """Blocks between attributes; without them, half the blocks remain."""
-    output: Output = "mean"
+    output: Literal["mean", "gaussian"] = "mean"
     """What is predicted of a continuous target: its mean, by squared error, or a Gaussian, by
     likelihood."""
-    encoder: EncoderKind = "linear"
+    encoder: Literal["linear", "resnet18", "siren"] = "linear"
     """Images as linear patches, each a token; or each as one token, by a ResNet-18 or by attention
     between its pixels."""
     pixels: PixelSettings = PixelSettings()
@@ -123,7 +112,7 @@ class NPTSettings(Strict):
     """Pixels are averaged over squares of this side before an encoder that is not linear."""
     patch: int = Field(default=4, ge=1, le=65536)
     """Side of an image's patches in pixels; each patch is a token."""
-    patch_shape: PatchShape = "square"
+    patch_shape: Literal["square", "strip"] = "square"
     """Squares, or runs of as many intensities in a row, as in the released code."""
     augment: bool = False
     """Random crops and reflections of train images."""
@@ -140,7 +129,7 @@ class NPTSettings(Strict):
     """Batches of train, validation and test rows each have rows of this part alone."""
     transductive: bool = True
     """Features of validation and test rows are in the training input and its standardisation."""
-    tradeoff: Tradeoff = "cosine"
+    tradeoff: Literal["cosine", "constant"] = "cosine"
     """Schedule of the weight of the feature loss."""
     tradeoff_start: Fraction = 1.0
     """First weight of the feature loss."""
@@ -153,7 +142,7 @@ class NPTSettings(Strict):
     """Largest number of rows of a batch in evaluation; None takes that of a minibatch."""
     class_balanced: bool = False
     """Every minibatch has the classes' train rows in proportion."""
-    optimiser: Optimiser = "lamb"
+    optimiser: Literal["lamb", "adam"] = "lamb"
     """Optimiser inside Lookahead; the paper's is LAMB."""
     learning_rate: float = Field(default=1e-3, gt=0, le=10)
     """Peak learning rate."""
@@ -178,7 +167,7 @@ class NPTSettings(Strict):
     precision: Precision = "float32"
     """Precision of matrix products; the paper's is float32, and tf32 is for GPUs. With `auto`,
     bfloat16 where the device has instructions for it, and float32 elsewhere."""
-    recompute_activations: Recompute = "auto"
+    recompute_activations: Literal["auto", "always", "never"] = "auto"
     """Activations are recomputed in the backward pass; changes speed and memory only."""
 
     @property

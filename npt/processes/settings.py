@@ -11,7 +11,6 @@ from npt.validation import Strict
 
 Attention = Literal["uniform", "laplace", "dot_product", "multihead"]
 Kernel = Literal["rbf", "matern", "periodic"]
-Schedule = Literal["constant", "cosine"]
 HEADS = 8  # of multihead attention
 
 
@@ -31,7 +30,7 @@ class TrainingSettings(Strict):
     """Training steps of Adam."""
     learning_rate: float = Field(default=1e-4, gt=0, le=10)
     """First learning rate."""
-    schedule: Schedule = "constant"
+    schedule: Literal["constant", "cosine"] = "constant"
     """The learning rate stays, or falls to zero as a half cosine."""
     evaluate_every: int = Field(default=500, ge=1, le=10**9)
     """Updates between two evaluations on the validation tables."""
