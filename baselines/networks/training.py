@@ -16,7 +16,6 @@ from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
 from npt.nn.progress import Progress
 
-EPSILON = 1e-8  # of Adam
 PREDICTED_ROWS = 1024  # predicted together
 SILENT = partial(Progress, visible=False)  # a search has many trainings
 
@@ -47,7 +46,7 @@ class EpochTraining(Training[nn.Module, Adam]):
         fewest_rows: int = 2,
     ) -> None:
         decay = parameters.get("weight_decay", 0.0)
-        optimiser = Adam(network.parameters(), epsilon=EPSILON, weight_decay=decay)
+        optimiser = Adam(network.parameters(), weight_decay=decay)
         super().__init__(network, optimiser, parameters["max_epochs"])
         self.data = data
         self.loss_of = loss_of

@@ -14,7 +14,6 @@ from npt.compact.settings import CompactSettings
 from npt.nn.optimiser import Adam
 
 BETAS = (0.9, 0.98)
-EPSILON = 1e-8
 AVERAGE_WARMUP = 10  # updates after which about half of the average is of the latest weights
 
 
@@ -41,9 +40,7 @@ class Optimiser:
             group.append(parameter)
         self._groups = []
         for group, decay in ((matrices, settings.weight_decay), (others, 0.0)):
-            self._groups.append(
-                Adam(group, betas=BETAS, epsilon=EPSILON, weight_decay=decay, fused=True)
-            )
+            self._groups.append(Adam(group, betas=BETAS, weight_decay=decay, fused=True))
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}

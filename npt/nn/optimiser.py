@@ -12,7 +12,7 @@ from torch.optim.adam import adam
 from npt.nn.settings import NPTSettings
 
 BETAS = (0.9, 0.999)
-EPSILON = 1e-6
+EPSILON = 1e-6  # of NPT's LAMB and Adam; elsewhere it is PyTorch's 1e-8
 NORM_CAP = 10.0
 LATE = 1e9  # a step at which Adam's bias corrections, 1 - beta^step, are one
 LOWEST_RATE = 1e-7
@@ -33,7 +33,7 @@ class Adam:
         clip: float = math.inf,
         *,
         betas: tuple[float, float] = BETAS,
-        epsilon: float = EPSILON,
+        epsilon: float = 1e-8,
         weight_decay: float = 0.0,
         fused: bool | None = None,
     ) -> None:
@@ -103,7 +103,7 @@ class Lamb(Adam):
         segments: Mapping[nn.Parameter, list[int]] | None = None,
         clip: float = math.inf,
     ) -> None:
-        super().__init__(parameters, clip, fused=True)
+        super().__init__(parameters, clip, epsilon=EPSILON, fused=True)
         segments = segments or {}
         self._sizes = [segments.get(p, [len(p)]) for p in self.parameters]
         self.steps = [torch.full_like(step, LATE) for step in self.steps]

@@ -22,7 +22,7 @@ from npt.nn.inputs import EncodedTable, ModelInput
 from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import mask
 from npt.nn.model import NPT
-from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
+from npt.nn.optimiser import EPSILON, Adam, Lamb, Lookahead, learning_rate
 from npt.nn.settings import NPTSettings
 from npt.nn.span import Span
 from npt.nn.trained_network import initial_weights
@@ -43,7 +43,7 @@ def build_model(
 def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     """The optimiser of the settings inside Lookahead, over all parameters of the model."""
     if settings.optimiser == "adam":
-        inner = Adam(model.parameters(), settings.clip)
+        inner = Adam(model.parameters(), settings.clip, epsilon=EPSILON)
     else:
         inner = Lamb(model.parameters(), model.segments(), settings.clip)
     return Lookahead(

@@ -23,7 +23,6 @@ from npt.processes.settings import Kernel, TrainingSettings
 from npt.processes.tasks import Tasks, drawn_sizes
 from npt.seeding import generator_for
 
-EPSILON = 1e-8  # of Adam
 Process = NeuralProcess | NPTProcess
 
 
@@ -141,7 +140,7 @@ class ProcessTraining(Training[Process, Adam]):
         seed: int,
         tensors: Sequence[Tensor] = (),
     ) -> None:
-        optimiser = Adam(model.parameters(), epsilon=EPSILON, fused=True)
+        optimiser = Adam(model.parameters(), fused=True)
         super().__init__(model, optimiser, settings.updates, seed, tensors)
         self.source = source
         self.validation = validation

@@ -187,7 +187,7 @@ def test_adam_is_torchs() -> None:
     ours = nn.Parameter(torch.randn(4, 3, dtype=torch.double))
     theirs = nn.Parameter(ours.detach().clone())
     unused = nn.Parameter(torch.ones(2, dtype=torch.double))
-    optimiser = Lookahead(Adam([ours, unused]), steps=1, fraction=1.0)
+    optimiser = Lookahead(Adam([ours, unused], epsilon=1e-6), steps=1, fraction=1.0)
     expected = torch.optim.Adam([theirs], lr=0.1, eps=1e-6)
     for _ in range(5):
         gradient = torch.randn(4, 3, dtype=torch.double)
