@@ -72,7 +72,7 @@ class SplitRule:
 
     Attributes:
         folds: Number of cross-validation folds.
-        used: Number of folds that `folds: all` runs, from the first.
+        used: Largest number of folds that `folds: all` runs, from the first.
         validation_share: Fraction of all rows; with `fixed_test_rows`, of the rows before them.
         fixed_test_rows: Number of last rows that are the only test set, instead of folds.
         fixed_validation_rows: Number of rows before these that are the validation set, instead of

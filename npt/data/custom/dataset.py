@@ -188,10 +188,9 @@ class CustomDataset(Strict):
     @property
     def split_rule(self) -> SplitRule:
         """How rows become folds."""
-        single = bool(self.test_rows or self.time)
         return SplitRule(
             folds=self.folds,
-            used=1 if single else self.folds,
+            used=self.folds,
             validation_share=self.validation_share,
             fixed_test_rows=self.test_rows,
             by_time=bool(self.time),
