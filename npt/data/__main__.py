@@ -128,7 +128,10 @@ def fetch(names: Sequence[str], downloads: Path) -> None:
     for name in names:
         number = _openml_number(name)
         if number is not None:
-            content = read_openml(number, downloads)
+            try:
+                content = read_openml(number, downloads)
+            except UserError as error:
+                raise UserError(f"{name}: {error}") from None
             rows = content.table.num_rows
             print(f"{name}: {rows:,} rows; columns {', '.join(content.names)}")
             continue

@@ -40,7 +40,8 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         """
         table = self._new_rows(X)
         levels = np.ravel(quantiles)
-        if not len(levels) or not np.all((levels > 0) & (levels < 1)):
+        is_number = levels.dtype.kind == "f"
+        if not len(levels) or not is_number or not np.all((levels > 0) & (levels < 1)):
             raise ValueError(f"quantiles: {quantiles!r}; allowed: above 0, below 1")
         if not isinstance(self.model_, SolvedModel):
             raise ValueError("predict_quantiles: only the architecture solved has them")

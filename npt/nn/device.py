@@ -25,20 +25,18 @@ def device_of(name: str) -> torch.device:
     """The device that `auto`, `cpu` or a torch device name means here.
 
     Raises:
-        UserError: the name is unknown, or there is no GPU.
+        UserError: the name is unknown, or there is no such device.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
-    except RuntimeError:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError):
         raise UserError(
-            f"device: {name!r} is unknown; allowed: auto, cpu, or a torch device such as cuda:0"
+            f"device: torch {torch.__version__} finds no {name!r} here; allowed: auto, cpu, or a "
+            "torch device such as cuda:0"
         ) from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            f"device: {name}: torch {torch.__version__} finds no GPU; allowed: auto, cpu"
-        )
     return device
 
 

@@ -1,6 +1,7 @@
 """`python -m npt.data`."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -27,6 +28,12 @@ def test_fetch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "wine_data.csv (" in output
     with pytest.raises(SystemExit, match="'yact' is unknown; did you mean 'yacht'"):
         main(["fetch", "yact"])
+
+
+def test_what_cannot_be_fetched_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", Mock(side_effect=OSError("unreachable")))
+    with pytest.raises(SystemExit, match=r"openml:61: cannot be fetched \(unreachable\)"):
+        main(["--downloads", str(tmp_path), "fetch", "openml:61", "wine"])
 
 
 def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -171,7 +171,7 @@ def test_the_quantiles_of_a_weight_of_two_are_those_of_a_row_that_stands_twice()
 def test_levels_and_architectures_without_quantiles_are_refused() -> None:
     frame, target = table("regression", 18)
     model = NPTRegressor(**SOLVED).fit(frame, target)
-    for levels in ([0.5, 1.5], []):
+    for levels in ([0.5, 1.5], [], "0.5", [None]):
         with pytest.raises(ValueError, match="quantiles"):
             model.predict_quantiles(frame, levels)
     with pytest.raises(ValueError, match="coverage: 90; allowed"):

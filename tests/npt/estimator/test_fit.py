@@ -107,8 +107,9 @@ def test_threads_are_those_of_before_even_after_an_error() -> None:
     model.predict(frame)
     model.explain(frame[:1])
     assert torch.get_num_threads() == before
-    with pytest.raises(ValueError, match="device"):
-        regressor(**FEW, n_jobs=other, device="gpu").fit(frame, target)
+    for device in ("gpu", "meta", "cuda:99"):
+        with pytest.raises(ValueError, match=f"device: .* finds no '{device}' here"):
+            regressor(**FEW, n_jobs=other, device=device).fit(frame, target)
     assert torch.get_num_threads() == before
 
 
