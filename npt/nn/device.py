@@ -34,7 +34,7 @@ def device_of(name: str) -> torch.device:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError):
         raise UserError(
-            f"device: torch {torch.__version__} finds no {name!r} here; allowed: auto, cpu, or a "
+            f"device: {name}: torch {torch.__version__} finds none here; allowed: auto, cpu, or a "
             "torch device such as cuda:0"
         ) from None
     return device

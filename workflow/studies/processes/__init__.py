@@ -26,6 +26,7 @@ class ProcessesOptions(Options):
 
 KIND = StudyKind(
     name="processes",
+    version=2,
     title="NPT and neural processes on many tables",
     order=11,
     options=ProcessesOptions,
