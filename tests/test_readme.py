@@ -91,32 +91,32 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
         (
             "npt_compact",
             False,
-            [(1.78, 13, 0.001), (1.08, 18, 0.011)],
-            [(1.09, 10, 0.015), (0.99, 12, 0.833)],
+            [(1.78, 13, 0.001), (1.09, 19, 0.006)],
+            [(1.09, 10, 0.015), (0.99, 13, 0.692)],
         ),
         (
             "npt_compact",
             True,
-            [(1.75, 9, 0.01), (1.04, 13, 0.051)],
-            [(1.12, 7, 0.027), (0.99, 8, 0.927)],
+            [(1.75, 9, 0.01), (1.06, 14, 0.03)],
+            [(1.12, 7, 0.027), (0.99, 9, 0.932)],
         ),
         (
             "npt",
             False,
-            [(1.0, 7, 0.33), (1.0, 14, 0.9)],
-            [(0.97, 4, 0.035), (1.0, 13, 0.833)],
+            [(1.0, 7, 0.33), (1.0, 14, 0.771)],
+            [(0.97, 4, 0.035), (1.0, 13, 1.0)],
         ),
         (
             "tabr",
             False,
-            [(2.4, 14, 0.0), (1.38, 17, 0.003)],
-            [(0.99, 7, 0.804), (1.02, 14, 0.345)],
+            [(2.4, 14, 0.0), (1.39, 18, 0.001)],
+            [(0.99, 7, 0.804), (1.01, 14, 0.542)],
         ),
         (
             "tabr",
             True,
-            [(2.37, 9, 0.004), (1.37, 12, 0.02)],
-            [(0.96, 5, 1.0), (1.01, 9, 0.963)],
+            [(2.37, 9, 0.004), (1.38, 13, 0.01)],
+            [(0.96, 5, 1.0), (1.01, 9, 0.832)],
         ),
     ],
 )
@@ -138,6 +138,17 @@ def test_dependence_and_benefit_on_public_tables(
             values = of_kind.loc[rows, "effect"]
             p = round(wilcoxon(values).pvalue, 3)
             assert (round(np.exp(values.mean()), 2), (values > 0).sum(), p) == numbers
+
+
+@pytest.mark.parametrize(("method", "more", "p"), [("npt_compact", 9, 0.027), ("tabr", 10, 0.002)])
+def test_models_depend_more_than_they_benefit(method: str, more: int, p: float) -> None:
+    effects = row_effects(ROOT / "results/reference/public").query("task == 'regression'")
+    tuned = [name for name, table in public_tables().items() if table.tuned_on]
+    effects = effects[(effects["method"] == method) & ~effects["dataset"].isin(tuned)]
+    by_kind = effects.pivot(index="dataset", columns="kind", values="effect")
+    difference = by_kind["depends"] - by_kind["benefits"]
+    assert len(difference) == 10
+    assert ((difference > 0).sum(), round(wilcoxon(difference).pvalue, 3)) == (more, p)
 
 
 def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
