@@ -20,6 +20,7 @@ from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
+from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.sections import Table
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
@@ -160,6 +161,26 @@ def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
     assert (losses.min() > 0).all() and (losses.size() == 15).all()
     factors = np.exp(losses.mean())
     assert (round(factors.min(), 1), round(factors.max(), 1)) == (2.5, 3.8)
+
+
+def test_npt_depends_on_rows_late_in_its_training() -> None:
+    lengths = table_of(reference_study("training_length/corruption"), "corruption", "corruption")
+    of_all = lengths.tidy.query("permuted_columns == 'all'").set_index("variant")["movement"]
+    assert of_all.round(2).to_dict() == {
+        "base": 0.11,
+        "updates_100": 0.0,
+        "updates_200": 0.0,
+        "updates_500": 0.04,
+    }
+    depends = table_of(reference_study("training_length/depends"), "corruption", "corruption").tidy
+    (row,) = depends.to_dict("records")
+    assert (round(np.exp(row["effect"]), 1), round(row["p_value"], 3)) == (1.3, 0.045)
+    benefits = reference_study("training_length/benefits")
+    by_fold = benefits.pivot(index="fold", columns="variant", values="test_rmse")
+    ratios = np.log(by_fold["without_datapoints"] / by_fold["base"])
+    p, _ = fold_test(ratios, fraction_tested(benefits[benefits["variant"] == "base"]))
+    assert (ratios > 0).all()
+    assert (round(np.exp(ratios.mean()), 2), round(p, 2)) == (1.06, 0.15)
 
 
 def test_npt_looks_rows_up_and_follows_the_intervention() -> None:
