@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from npt.wording import listed
@@ -30,6 +31,15 @@ class Infeasible(Exception):
     def __init__(self, reason: str, trials: Sequence[Trial] = ()) -> None:
         super().__init__(reason)
         self.trials = trials
+
+
+@contextmanager
+def errors_at(where: str) -> Generator[None]:
+    """Errors of the user inside the block begin with the file, name or key."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def unknown(name: Any, allowed: Iterable[str]) -> str:

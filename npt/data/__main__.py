@@ -20,7 +20,7 @@ from npt.data.custom.formats import read_openml
 from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
-from npt.errors import UserError, unknown
+from npt.errors import UserError, errors_at, unknown
 from npt.table import PARTS
 from npt.validation import validated
 
@@ -128,10 +128,8 @@ def fetch(names: Sequence[str], downloads: Path) -> None:
     for name in names:
         number = _openml_number(name)
         if number is not None:
-            try:
+            with errors_at(name):
                 content = read_openml(number, downloads)
-            except UserError as error:
-                raise UserError(f"{name}: {error}") from None
             rows = content.table.num_rows
             print(f"{name}: {rows:,} rows; columns {', '.join(content.names)}")
             continue

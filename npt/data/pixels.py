@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SEED = 2019
 BATCH = 16  # images, which share their number of context pixels
+FEWEST = 3  # context pixels
 TRAIN_IMAGES = 5_000
 VALIDATION_IMAGES = 64
 TEST_IMAGES = 256
@@ -54,12 +55,12 @@ def points(images: np.ndarray, most: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def context_pixels(pixels: int, most: int, images: int = HELD_OUT) -> np.ndarray:
+def context_pixels(pixels: int, most: int) -> np.ndarray:
     """Which pixels (images, pixels) of held-out images are shown: a random number of them."""
     generator = np.random.default_rng(SEED)
-    is_context = np.zeros((images, pixels), bool)
-    for start in range(0, images, BATCH):
-        count = generator.integers(3, most, endpoint=True)
+    is_context = np.zeros((HELD_OUT, pixels), bool)
+    for start in range(0, HELD_OUT, BATCH):
+        count = generator.integers(FEWEST, most, endpoint=True)
         for image in range(start, start + BATCH):
             is_context[image, generator.choice(pixels, count, replace=False)] = True
     return is_context

@@ -31,13 +31,23 @@ def device_of(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError):
+    except RuntimeError:
+        device = None
+    if device is None or not _is_here(device):
         raise UserError(
             f"device: {name}: torch {torch.__version__} finds none here; allowed: auto, cpu, or a "
             "torch device such as cuda:0"
-        ) from None
+        )
     return device
+
+
+def _is_here(device: torch.device) -> bool:
+    """Whether torch can use a device, without a start of it."""
+    if device.type == "cpu":
+        return True
+    count = torch.accelerator.device_count()
+    kind = torch.accelerator.current_accelerator() if count else None
+    return kind is not None and device.type == kind.type and (device.index or 0) < count
 
 
 def require_precision(precision: Precision, device: torch.device) -> None:

@@ -62,6 +62,7 @@ class NPTTraining(Training[NPT, Lookahead]):
     Attributes:
         per_epoch: Number of batches of an epoch; every epoch is a new partition of the table.
         is_recorded: Whether they are.
+        spans: Learned Gaussians of the blocks.
     """
 
     def __init__(self, model: NPT, data: EncodedTable, settings: NPTSettings, seed: int) -> None:
@@ -72,6 +73,7 @@ class NPTTraining(Training[NPT, Lookahead]):
         self.settings = settings
         self.per_epoch = batch_count(data, "train", settings)
         self.is_recorded = can_record(model, settings, data.device)
+        self.spans = [m for m in model.modules() if isinstance(m, (Span, PixelSpan))]
         self._epoch = -1
         self._partition: list[Tensor] = []
         self._masks = torch.Generator(data.device)
@@ -169,8 +171,14 @@ class NPTTraining(Training[NPT, Lookahead]):
             "validation_loss": validation_loss,
             "validation_metric": metric,
             "best_validation_loss": float(self.losses),
-            **learned_spans(self.model),
+            **self.mean_widths(),
         }
+
+    @torch.no_grad()
+    def mean_widths(self) -> dict[str, float]:
+        """Mean sigma of each learned Gaussian, `sigma_1` of the first block that has one."""
+        widths = [float(span.sigma.abs().mean()) for span in self.spans]
+        return {f"sigma_{number}": width for number, width in enumerate(widths, start=1)}
 
     @torch.no_grad()
     def validation_scores(self, number: int = 0) -> tuple[float, float]:
@@ -240,13 +248,6 @@ def can_record(model: NPT, settings: NPTSettings, device: torch.device) -> bool:
         and settings.kernel == "dot"
         and settings.optimiser == "lamb"
     )
-
-
-def learned_spans(model: NPT) -> dict[str, float]:
-    """Mean width of each learned Gaussian, `sigma_1` of the first block that has one."""
-    spans = [module for module in model.modules() if isinstance(module, (Span, PixelSpan))]
-    widths = [float(span.sigma.detach().abs().mean()) for span in spans]
-    return {f"sigma_{number}": width for number, width in enumerate(widths, start=1)}
 
 
 def drawn_batches(updates: int, settings: NPTSettings) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from baselines import methods
 from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
-from npt.errors import UserError, unknown
+from npt.errors import UserError, errors_at, unknown
 from npt.metrics import METRICS
 from workflow.config.method_settings import require_settings
 from workflow.config.models import Config
@@ -126,10 +126,8 @@ def _check_method(study: Study, name: str) -> None:
     """A method must be installed, and suit the probe of the study."""
     key = f"{study.key}.methods"
     method = methods()[name]
-    try:
+    with errors_at(key):
         method.require_libraries()
-    except UserError as error:
-        raise UserError(f"{key}: {error}") from None
     kind = study.declaration
     if not kind.accepts(method):
         able = ", ".join(other.name for other in methods().values() if kind.accepts(other))

@@ -27,9 +27,12 @@ from workflow.report.statistics import LEVEL, METHOD, by_model
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.errors import effect_cell
 
-OVER_DATASETS_NOTE = (
+MEANS_NOTE = (
     "The geometric mean over datasets of the factor of RMSE, or the mean increase of the NLL in "
-    "nats per row, and the datasets that are worse. p is of two-sided sign-flip permutation tests "
+    "nats per row"
+)
+OVER_DATASETS_NOTE = (
+    MEANS_NOTE + ", and the datasets that are worse. p is of two-sided sign-flip permutation tests "
     "over datasets, with Holm's correction for the {models}, by task."
 )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +23,7 @@ from npt.data.custom.formats import Content, read_openml, read_source
 from npt.data.custom.openml_task import read_task
 from npt.data.frames import Feature, FeatureKind
 from npt.data.splits import splits
-from npt.errors import UserError
+from npt.errors import UserError, errors_at
 from npt.table import Split, Table
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "<NA>")
@@ -59,7 +57,7 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
     Raises:
         UserError: The file, and what is wrong with it.
     """
-    with _errors_at(dataset):
+    with errors_at(dataset.location):
         pairs = None
         if dataset.openml_task is None:
             content = read_source(dataset, downloads)
@@ -114,21 +112,12 @@ def folds_of(dataset: CustomDataset, custom: CustomTable) -> dict[int, Split]:
     Raises:
         UserError: There are too few rows, groups, times or known targets.
     """
-    with _errors_at(dataset):
+    with errors_at(dataset.location):
         rule = dataset.split_rule
         folds = splits(custom.table, rule, custom.groups, custom.times, custom.pairs)
         for split in folds:
             check_known_targets(custom.table, split)
     return {split.fold: split for split in folds}
-
-
-@contextmanager
-def _errors_at(dataset: CustomDataset) -> Generator[None]:
-    """Errors inside the block name the file."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(f"{dataset.location}: {error}") from None
 
 
 def _columns(dataset: CustomDataset, content: Content) -> dict[str, pd.Series]:

@@ -194,16 +194,16 @@ def test_heads_keep_a_role_if_they_attend_to_the_same_relative_place() -> None:
     """One of two heads attends to the query's own place, the other to the next; then both to it."""
     x = torch.arange(5.0)[:, None].expand(2, 5, 1)
     attention = SimpleNamespace(multihead=True)
-    model: Any = SimpleNamespace(model=SimpleNamespace(attention=attention))
+    network: Any = SimpleNamespace(attention=attention)
     tasks = [Tasks(x, x[..., 0], 5)]
     own, following = torch.eye(5), torch.eye(5).roll(1, 1)
     following[-1] = own[-1]
     both = torch.stack([own, following]).expand(2, 2, 5, 5)
     attention.weights = lambda context, queries: both
-    assert images.role_share(model, tasks) > 0.6
+    assert images.role_share(network, tasks) > 0.6
     attention.weights = lambda context, queries: both[:, 1:].expand(2, 2, 5, 5)
-    assert images.role_share(model, tasks) == 0
-    assert images.role_share(SimpleNamespace(model=None), tasks) is None  # type: ignore[arg-type]
+    assert images.role_share(network, tasks) == 0
+    assert images.role_share(SimpleNamespace(), tasks) is None  # type: ignore[arg-type]
 
 
 def test_images_have_rows_and_figures_are_drawn_without_results(

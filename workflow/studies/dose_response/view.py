@@ -29,7 +29,13 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.context import ContextOptions
-from workflow.studies.error_columns import columns_of, kinds_of_tables, model_cells, probe_table
+from workflow.studies.error_columns import (
+    MEANS_NOTE,
+    columns_of,
+    kinds_of_tables,
+    model_cells,
+    probe_table,
+)
 from workflow.studies.errors import (
     effect,
     effect_cell,
@@ -61,10 +67,7 @@ CONTEXT_NOTE = (
     "hyper-parameters anew on each share. What the first is better by was learned from the rows "
     "that are not there. Methods without stored rows are trained alone."
 )
-SHARES_NOTE = (
-    "The geometric mean over datasets of the factor of RMSE, or the mean increase of the NLL in "
-    "nats per row, against the same model with all train rows."
-)
+SHARES_NOTE = f"{MEANS_NOTE}, against the same model with all train rows."
 KEYS = [*MODEL, "task", "kind", "share"]
 COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
 

@@ -10,12 +10,14 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from npt.data.pixels import position
 from npt.nn.gaussian import Gaussians
+from npt.nn.trained_network import initial_weights
 from npt.processes.realisations import Realisations
 from npt.processes.tasks import Tasks
-from npt.processes.trained import TrainedProcess
+from npt.processes.trained import TrainedProcess, build
 from workflow.studies.processes.curves import means_of_points
 from workflow.studies.query import ProbeQuery
 from workflow.studies.study_kind import Facts
@@ -81,9 +83,9 @@ def image_facts(query: ProbeQuery) -> Facts:
         pictures = _pictures(model, batches[0].take(slice(1)), order, shape)
         examples.append({"task": task, "shown": is_shown.astype(int).tolist(), **pictures})
         if task == ROLES:
-            of_table = (query.table, query.split, model.seed)
-            untrained = TrainedProcess.untrained(model.settings, model.device, *of_table)
-            roles["trained"] = role_share(model, batches)
+            with initial_weights(model.seed):
+                untrained = build(model.settings, inputs=len(shape)).to(model.device)
+            roles["trained"] = role_share(model.model, batches)
             roles["untrained"] = role_share(untrained, batches)
     return {
         "tasks": pd.DataFrame(tasks).to_dict("list"),
@@ -94,14 +96,14 @@ def image_facts(query: ProbeQuery) -> Facts:
     }
 
 
-def role_share(model: TrainedProcess, batches: list[Tasks]) -> float | None:
+def role_share(network: nn.Module, batches: list[Tasks]) -> float | None:
     """Share of the variance between heads of where they attend to, relative to the query.
 
     Where is the attended mean of the distance and of the offset in each coordinate. At 1, a head
     attends to the same relative place for every query of every image; at 0, no head differs from
     the others. None without heads.
     """
-    attention = getattr(model.model, "attention", None)
+    attention = getattr(network, "attention", None)
     if attention is None or attention.multihead is None:
         return None
     places = []
@@ -152,8 +154,8 @@ def twice_as_fine(shape: tuple[int, ...]) -> Tensor:
     """Points (4 n, d) of four pixels in the place of each."""
     axes = []
     for size, fineness in zip(shape, (2, 2, 1), strict=False):
-        places = (torch.arange(fineness * size, dtype=torch.float64) + 0.5) / fineness - 0.5
-        axes.append(2 * places / max(1, size - 1) - 1)
+        places = (np.arange(fineness * size) + 0.5) / fineness - 0.5
+        axes.append(torch.from_numpy(position(places, size)))
     return torch.cartesian_prod(*axes)
 
 

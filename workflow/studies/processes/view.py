@@ -78,10 +78,11 @@ def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
             tidy[f"{prefix}rmse"] = tidy[f"{prefix}square"].pow(0.5)
         rows = _rows(tidy, "task", TITLES, SCORES, REFERENCE)
         roles = facts_of(study, "roles", ROLES)
-        has_roles = roles["trained"].notna().any()
-        for model, cells in zip(_models(tidy), rows[len(REFERENCE) :], strict=False):
-            cells |= _means(of_model(roles, model), ROLES) if has_roles else {}
-        notes = (IMAGES_NOTE, ROLES_NOTE)[: 1 + has_roles]
+        notes = [IMAGES_NOTE]
+        if roles["trained"].notna().any():
+            notes.append(ROLES_NOTE)
+            for model, cells in zip(_models(tidy), rows[len(REFERENCE) :], strict=False):
+                cells |= _means(of_model(roles, model), ROLES)
         return probe_table(study, tidy, "Completed images", rows, *notes)
     tidy = facts_of(study, "kernels", ("kernel",))
     rows = _rows(tidy, "kernel", KERNELS, PARTS, CEILINGS)
