@@ -15,7 +15,7 @@ class ANP(RetrievalBaseline):
 
     name = "anp"
     title = "ANP, one table"
-    network = "baselines.networks.anp.ANPNetwork"
+    trainer = "baselines.networks.anp:ANPNetwork.fitted"
     defaults = {
         "width": 128,
         "attention": "multihead",

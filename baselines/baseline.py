@@ -12,12 +12,10 @@ import numpy as np
 
 from baselines.grids import SIZES, BaselineSettings, Grid, Parameters, Size, size_of
 from baselines.training_data import TrainingData
-from npt.errors import Infeasible, UserError
+from npt.errors import Infeasible, UserError, listed
 from npt.interface import Resources
-from npt.method import Dependence
 from npt.table import TASKS, Task
 from npt.validation import Strict, validated
-from npt.wording import listed
 
 # Predicts (features (n, F), parameters): standardised values (n,), or probabilities (n, K) of the
 # classes of the train rows in ascending order.
@@ -47,7 +45,6 @@ class Baseline(ABC):
         slow: Whether each fold is a separate job.
         accelerated: Whether it can use a GPU.
         keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
-        rows_alone: Predicts from stored train rows alone, and would be a constant without them.
         untrained: Parameters under which `fit` returns the initial model, before it learns; None
             for a model that learns nothing, or that keeps no train rows.
         recalls: Its predictor answers the lookup task by `recall`; others are fitted to the
@@ -73,7 +70,6 @@ class Baseline(ABC):
     slow: ClassVar[bool] = False
     accelerated: ClassVar[bool] = False
     keeps_train_rows: ClassVar[bool] = False
-    rows_alone: ClassVar[bool] = False
     untrained: ClassVar[Parameters | None] = None
     recalls: ClassVar[bool] = False
     twins: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -137,13 +133,6 @@ class Baseline(ABC):
                 )
         if self.schema is not None:
             validated(self.schema, parameters, f"{self.name}.{key}")
-
-    @property
-    def dependence(self) -> Dependence:
-        """What is known of the dependence on other rows, as of `Method`."""
-        if self.rows_alone:
-            return "certain"
-        return "unknown" if self.keeps_train_rows else "none"
 
     def supports(self, task: Task) -> str | None:
         """The reason for refusing a task, or None."""

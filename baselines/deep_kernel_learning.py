@@ -8,16 +8,8 @@ code. The 1,000 inducing points, dropout and gradient descent of that code are n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from baselines.baseline import Predictor
-from baselines.grids import Parameters
 from baselines.network_baseline import NetworkBaseline
-from baselines.training_data import TrainingData
 from npt.table import Task
-
-if TYPE_CHECKING:
-    import torch
 
 FROM_DUPLICATES = "from_duplicates"  # whether the lookup task's duplicates teach it the kernel
 
@@ -27,6 +19,7 @@ class DeepKernelLearning(NetworkBaseline):
 
     name = "deep_kernel_learning"
     title = "DKL"
+    trainer = "baselines.networks.deep_kernel_learning:fit_deep_kernel"
     libraries = ("gpytorch", "torch")
     defaults = {
         "hidden_layer_sizes": [100, 100],
@@ -61,12 +54,6 @@ class DeepKernelLearning(NetworkBaseline):
     def supports(self, task: Task) -> str | None:
         """Regression alone, as in the paper."""
         return None if task == "regression" else "deep kernel learning is for regression"
-
-    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
-        """Train network and process together."""
-        from baselines.networks.deep_kernel_learning import fit_deep_kernel
-
-        return fit_deep_kernel(data, parameters, device)
 
 
 BASELINE = DeepKernelLearning()

@@ -59,7 +59,6 @@ class GaussianProcess(Baseline):
     libraries = ("scikit-learn", "scipy")
     most_rows = 5000  # a covariance matrix of 200 MB, and some seconds for each factorisation
     keeps_train_rows = True
-    rows_alone = True
     untrained = {"learn": False}
     schema = ProcessSettings
     defaults = ProcessSettings().model_dump()

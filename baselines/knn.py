@@ -44,7 +44,6 @@ class KNN(Baseline):
     libraries = ("scikit-learn",)
     test_settings = {"grid": {"n_neighbors": [2, 5]}}
     keeps_train_rows = True
-    rows_alone = True
     schema = NeighbourSettings
     defaults = NeighbourSettings().model_dump()
     # 20 configurations.

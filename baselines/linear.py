@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from baselines.baseline import Predictor
 from baselines.estimators import EstimatorBaseline
-from baselines.grids import Grid, Parameters, Size
-from baselines.training_data import TrainingData
-from npt.interface import Resources
+from baselines.grids import Grid, Size
 from npt.table import Task
 
 PENALTIES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
@@ -20,6 +17,7 @@ class Linear(EstimatorBaseline):
     regressor = "sklearn.linear_model.Ridge"
     classifier = "sklearn.linear_model.LogisticRegression"
     libraries = ("scikit-learn",)
+    defaults = {"max_iter": 10_000}  # of logistic regression; ridge regression is solved directly
     test_settings = {"grid": "quick"}
 
     def quick_grid(self, task: Task) -> Grid:
@@ -31,18 +29,6 @@ class Linear(EstimatorBaseline):
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
         """The same; the paper has no linear model."""
         return [self.quick_grid(task)]
-
-    def fit(
-        self,
-        data: TrainingData,
-        parameters: Parameters,
-        seed: int,
-        resources: Resources,
-    ) -> Predictor:
-        """Fit one model."""
-        if not data.is_regression:
-            parameters = {"max_iter": 10_000, **parameters}
-        return super().fit(data, parameters, seed, resources)
 
 
 BASELINE = Linear()

@@ -17,8 +17,7 @@ class ModernNCA(RetrievalBaseline):
 
     name = "modern_nca"
     title = "ModernNCA"
-    network = "baselines.networks.modern_nca.ModernNCANetwork"
-    rows_alone = True
+    trainer = "baselines.networks.modern_nca:ModernNCANetwork.fitted"
     defaults = {
         "width": 64,
         "blocks": 0,

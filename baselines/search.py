@@ -192,16 +192,13 @@ class Search:
 
     def _best(self, tried: list[Candidate]) -> Winner:
         """The first model of the lowest loss, fitted again if that was before an interruption."""
-        finite = []
-        for candidate in tried:
-            loss = self.outcomes[candidate.model_key].validation_loss
-            if math.isfinite(loss):
-                finite.append((loss, candidate.index, candidate))
+        losses = [self.outcomes[candidate.model_key].validation_loss for candidate in tried]
+        finite = [pair for pair in zip(losses, tried, strict=True) if math.isfinite(pair[0])]
         if not finite:
             reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
             message = f"none of the {len(self.trials)} configurations could be fitted and scored"
             raise Infeasible(f"{message}: {reasons[0]}", self.trials)
-        *_, best = min(finite)
+        _, best = min(finite, key=itemgetter(0))
         if self.winner is None or self.winner.index != best.index:
             self.winner = None
             self._fit_and_score([best])

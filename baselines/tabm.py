@@ -4,16 +4,7 @@ weights, on piecewise-linear embeddings of the numbers. Each row is predicted al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from baselines.baseline import Predictor
-from baselines.estimators import features_vary, prior
-from baselines.grids import Parameters
 from baselines.network_baseline import NetworkBaseline
-from baselines.training_data import TrainingData
-
-if TYPE_CHECKING:
-    import torch
 
 
 class TabM(NetworkBaseline):
@@ -21,6 +12,7 @@ class TabM(NetworkBaseline):
 
     name = "tabm"
     title = "TabM"
+    trainer = "baselines.networks.tabm:fit_tabm"
     libraries = ("tabm", "rtdl_num_embeddings", "torch")
     extra = "modern"
     defaults = {
@@ -53,14 +45,6 @@ class TabM(NetworkBaseline):
         "dropout": [0.0, 0.2],
         "learning_rate": [0.0005, 0.002],
     }
-
-    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
-        """Train one ensemble."""
-        from baselines.networks.tabm import fit_tabm
-
-        if not features_vary(data.train_features):
-            return prior(data)
-        return fit_tabm(data, parameters, device)
 
 
 BASELINE = TabM()

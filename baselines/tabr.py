@@ -17,7 +17,7 @@ class TabR(RetrievalBaseline):
 
     name = "tabr"
     title = "TabR-S"
-    network = "baselines.networks.tabr.TabRNetwork"
+    trainer = "baselines.networks.tabr:TabRNetwork.fitted"
     defaults = {
         "width": 96,
         "context_size": 96,

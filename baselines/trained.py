@@ -37,6 +37,11 @@ class TrainedBaseline:
     seed: int
 
     @property
+    def device(self) -> str:
+        """Device of the model."""
+        return self.resources.device
+
+    @property
     def task(self) -> Task:
         """Task of the target column."""
         return self.data.task

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from baselines.stored_rows import StoredRows
-from npt.data.encoding import CodedFeatures, Statistics, coded_features, one_hot_features
+from npt.data.encoding import Statistics, coded_features, one_hot_features
 from npt.metrics import negative_log_likelihood
 from npt.table import Split, Table, Task
 
@@ -135,20 +135,25 @@ def training_data(
     """
     target = known.standardised(table.truth, table.target)
     labelled = ~np.isnan(target)
-    sizes = [1 if codes else table.columns[j].size for j in table.features]
-    if codes:
-        coded = coded_features(table, known, missing=missing)
-    else:
-        coded = CodedFeatures(one_hot_features(table, known, missing=missing), [], [])
+    encode = coded_features if codes else one_hot_features
+    categorical = []
+    sizes = []
+    widths = []  # numbers of features that columns become
+    for i, j in enumerate(table.features):
+        column = table.columns[j]
+        widths.append(1 if codes else column.size)
+        if codes and column.kind == "categorical":
+            categorical.append(i)
+            sizes.append(column.size + 1)
     return TrainingData(
-        features=coded.values,
+        features=encode(table, known, missing=missing),
         target=target,
         train=split.train[labelled[split.train]],
         validation=split.validation[labelled[split.validation]],
         unlabelled=split.train[~labelled[split.train]],
         task=table.task,
         classes=table.columns[table.target].size,
-        categorical=tuple(coded.categorical),
-        sizes=tuple(coded.sizes),
-        columns=tuple(np.repeat(np.arange(len(sizes)), sizes).tolist()),
+        categorical=tuple(categorical),
+        sizes=tuple(sizes),
+        columns=tuple(np.repeat(np.arange(len(widths)), widths).tolist()),
     )

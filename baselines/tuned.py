@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -14,11 +12,11 @@ from baselines.grids import BaselineSettings, Parameters, single_point
 from baselines.probe import StoredRowProbe
 from baselines.search import Search
 from baselines.trained import TrainedBaseline
-from baselines.training_data import TrainingData, training_data
-from npt.data.encoding import Statistics, statistics
+from baselines.training_data import training_data
+from npt.data.encoding import statistics
 from npt.errors import Infeasible, UserError
 from npt.interface import Fit, Prediction, Resources
-from npt.method import Method, all_folds
+from npt.method import Method
 from npt.probing import Probe
 from npt.table import Split, Table
 
@@ -54,24 +52,16 @@ def method(baseline: Baseline) -> Method:
         build=build,
         refit=refit,
         supports=baseline.supports,
-        folds_per_job=one_fold_unless_quick if baseline.slow else all_folds,
+        slow=baseline.slow,
         accelerated=baseline.accelerated,
-        searches=True,
         libraries=baseline.libraries,
         test_settings=baseline.test_settings,
         twins=baseline.twins,
         probe=StoredRowProbe if baseline.keeps_train_rows else Probe,
-        reads_rows=baseline.keeps_train_rows,
-        dependence=baseline.dependence,
         extra=baseline.extra,
         version=baseline.version,
     )
     return declared
-
-
-def one_fold_unless_quick(settings: Mapping[str, Any]) -> int | None:
-    """The `folds_per_job` of slow baselines."""
-    return None if settings["grid"] == "quick" else 1
 
 
 class TunedBaseline:
@@ -92,13 +82,9 @@ class TunedBaseline:
         uses_gpu = baseline.accelerated and resources.device != "auto"
         self.baseline = baseline
         self.settings = settings
-        self.resources = replace(resources, device=resources.device if uses_gpu else "cpu")
+        self.device = resources.device if uses_gpu else "cpu"
+        self.resources = replace(resources, device=self.device)
         self.trained: TrainedBaseline | None = None
-
-    @property
-    def device(self) -> str:
-        """Device on which models are fitted."""
-        return self.resources.device
 
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
         """Search the grid with random state 42 + seed and keep the first of the best.
@@ -107,25 +93,38 @@ class TunedBaseline:
             Infeasible: The train rows have one target value, no validation row has a target, or
                 no configuration could be fitted and scored.
         """
-        known = statistics(table, split, transductive=self.settings.transductive)
-        data = self._data(table, split, known)
+        baseline = self.baseline
+        settings = self.settings
+        known = statistics(table, split, transductive=settings.transductive)
+        keeps_missing = baseline.keeps_missing or settings.native_missing
+        data = training_data(
+            table,
+            split,
+            known,
+            codes=baseline.embeds_categories or settings.native_categories,
+            missing=np.nan if keeps_missing else 0.0,
+        )
+        if len(np.unique(data.target[data.train])) < 2:
+            raise Infeasible("the train rows have a single target value")
+        if not len(data.validation):
+            raise Infeasible("no validation row has a known target")
         if self.device != "cpu":
             from npt.nn.device import device_of
 
             device_of(self.device)  # which refuses what is not available
-        grid = self.baseline.configurations(self.settings, data.task, len(split.train))
-        search = Search(self.baseline, data, self.settings, SEED + seed, self.resources)
+        grid = baseline.configurations(settings, data.task, len(split.train))
+        search = Search(baseline, data, settings, SEED + seed, self.resources)
         with threadpool_limits(self.resources.threads):
             winner = search.run(grid)
         self.trained = TrainedBaseline(
-            baseline=self.baseline,
+            baseline=baseline,
             data=data,
             statistics=known,
             target=table.target,
             parameters=winner.parameters,
             model=winner.predictor,
             resources=self.resources,
-            transductive=self.settings.transductive,
+            transductive=settings.transductive,
             seed=SEED + seed,
         )
         return Fit(
@@ -141,19 +140,3 @@ class TunedBaseline:
         """Probabilities of all classes (n, C), or values (n,) in original units."""
         assert self.trained is not None, "fit comes first"
         return self.trained.predict(rows)
-
-    def _data(self, table: Table, split: Split, known: Statistics) -> TrainingData:
-        """The training data, from which something can be learned."""
-        keeps_missing = self.baseline.keeps_missing or self.settings.native_missing
-        data = training_data(
-            table,
-            split,
-            known,
-            codes=self.baseline.embeds_categories or self.settings.native_categories,
-            missing=np.nan if keeps_missing else 0.0,
-        )
-        if len(np.unique(data.target[data.train])) < 2:
-            raise Infeasible("the train rows have a single target value")
-        if not len(data.validation):
-            raise Infeasible("no validation row has a known target")
-        return data

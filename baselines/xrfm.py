@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.baseline import Predictor
 from baselines.fence import fenced
 from baselines.grids import Parameters
 from baselines.network_baseline import NetworkBaseline
@@ -31,13 +30,13 @@ class XRFM(NetworkBaseline):
 
     name = "xrfm"
     title = "xRFM"
+    trainer = "baselines.xrfm:fit_machine"
     libraries = ("xrfm", "torch")
     extra = "xrfm"
     slow = False
     accelerated = False
     most_rows = 10_000  # a kernel of 0.8 GB in double precision, and its factorisation
     keeps_train_rows = True
-    rows_alone = True
     untrained = {"iterations": 0}
     defaults = {
         "kernel": "l2",
@@ -63,11 +62,6 @@ class XRFM(NetworkBaseline):
         "bandwidth": [1.0, 3.0, 10.0],
         "regularisation": [1e-4, 1e-3, 1e-2, 1e-1],
     }
-
-    def train(self, data: TrainingData, parameters: Parameters, device: torch.device) -> Predictor:
-        """Learn the metric; the iteration with the lowest validation error counts."""
-        with fenced():
-            return KernelMachine(data, parameters)
 
 
 class KernelMachine(RowPredictor):
@@ -140,6 +134,12 @@ class KernelMachine(RowPredictor):
             targets = (targets == data.seen_classes).astype(float)
         features = torch.as_tensor(data.features[rows], dtype=torch.float32)
         return features, torch.as_tensor(targets - self.prior, dtype=torch.float32)
+
+
+@fenced()
+def fit_machine(data: TrainingData, parameters: Parameters, device: torch.device) -> KernelMachine:
+    """Learn the metric; the iteration with the lowest validation error counts."""
+    return KernelMachine(data, parameters)
 
 
 BASELINE = XRFM()

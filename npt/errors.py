@@ -7,11 +7,10 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from npt.wording import listed
-
 if TYPE_CHECKING:
     from npt.interface import Trial
 
+SHOWN_NAMES = 20
 MOST_NAMED = 60  # allowed names that an error lists
 
 
@@ -52,3 +51,12 @@ def unknown(name: Any, allowed: Iterable[str]) -> str:
     nearest = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return f"{name!r} is unknown; {hint}allowed: {listed(map(str, names), MOST_NAMED)}"
+
+
+def listed(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
+    """Names separated by commas, quoted if they have one; the first `most` of many."""
+    names = [repr(name) if "," in name else name for name in names]
+    shown = names[:most]
+    if len(names) > most:
+        shown.append(f"and {len(names) - most:,} more")
+    return ", ".join(shown) or "none"

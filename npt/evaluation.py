@@ -14,10 +14,9 @@ import numpy as np
 
 from npt.errors import Infeasible
 from npt.interface import Fit, Learner, Prediction, Trial
-from npt.table import Part, Split, Table
+from npt.table import HELD_OUT, Part, Split, Table
 
 MIB = 2**20
-PREDICTED: tuple[Part, ...] = ("validation", "test")
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         fit = learner.fit(table.blind(split.test), split, seed)
         trials = fit.trials
         fitted = time.perf_counter()
-        for part in PREDICTED:
+        for part in HELD_OUT:
             predictions[part] = learner.predict(split.rows(part))
     except (Infeasible, MemoryError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
@@ -74,7 +73,9 @@ def evaluate(learner: Learner, table: Table, split: Split, seed: int) -> Evaluat
         predictions = {}
     ended = time.perf_counter()
     for part, prediction in predictions.items():
-        _require_finite(prediction, part)
+        infinite = ~np.isfinite(prediction.values)
+        if infinite.any():
+            raise ArithmeticError(f"{infinite.sum()} of the {part} predictions are not finite")
     return Evaluation(
         status="ok" if fit else "failed",
         reason=reason,
@@ -96,7 +97,8 @@ def reset_peak_memory() -> bool:
     """
     torch = _torch_on_gpu()
     if torch:
-        torch.cuda.reset_peak_memory_stats()
+        for device in range(torch.cuda.device_count()):
+            torch.cuda.reset_peak_memory_stats(device)
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -107,7 +109,10 @@ def reset_peak_memory() -> bool:
 def peak_gpu_memory_mb() -> float | None:
     """Peak memory in MiB of PyTorch on its GPU; None where it used none."""
     torch = _torch_on_gpu()
-    return torch.cuda.max_memory_allocated() / MIB if torch else None
+    if torch is None:
+        return None
+    devices = range(torch.cuda.device_count())
+    return max(torch.cuda.max_memory_allocated(device) for device in devices) / MIB
 
 
 def _torch_on_gpu() -> Any:
@@ -124,9 +129,3 @@ def peak_memory_mb() -> float:
                 return int(line.split()[1]) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (MIB if sys.platform == "darwin" else 1024)
-
-
-def _require_finite(prediction: Prediction, part: Part) -> None:
-    infinite = ~np.isfinite(prediction.values)
-    if infinite.any():
-        raise ArithmeticError(f"{infinite.sum()} of the {part} predictions are not finite")

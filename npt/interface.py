@@ -65,31 +65,23 @@ class Fit:
     models: int | None = None
 
 
-class Learner(Protocol):
-    """A method of the benchmark: NPT or a baseline."""
-
-    def fit(self, table: Table, split: Split, seed: int) -> Fit:
-        """Train on a blind table: the targets of the test rows are missing."""
-        ...
-
-    def predict(self, rows: np.ndarray) -> Prediction:
-        """Predict validation or test rows of the table given to `fit`."""
-        ...
-
-
-class Savable(Learner, Protocol):
-    """A learner that can write its weights after `fit`, for the `load` of its method."""
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        ...
-
-
 class TrainedModel(Protocol):
     """What a learner has trained, or what is loaded from its weights."""
 
+    @property
+    def device(self) -> object:
+        """Torch device, or its name."""
+
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict validation or test rows of the table that the model was trained on."""
+        ...
+
+
+class Learner(TrainedModel, Protocol):
+    """A method of the benchmark, NPT or a baseline, which predicts after `fit`."""
+
+    def fit(self, table: Table, split: Split, seed: int) -> Fit:
+        """Train on a blind table: the targets of the test rows are missing."""
         ...
 
 

@@ -15,6 +15,7 @@ Task = Literal["binary", "multiclass", "regression"]
 Part = Literal["train", "validation", "test"]
 TASKS: tuple[Task, ...] = get_args(Task)
 PARTS: tuple[Part, ...] = get_args(Part)
+HELD_OUT: tuple[Part, ...] = ("validation", "test")
 ALL_ROWS = slice(None)
 
 
@@ -113,7 +114,7 @@ class Table:
     @property
     def values(self) -> np.ndarray:
         """A copy of all cells (N, d) as float64: numbers or class codes, NaN where missing."""
-        return self.block(ALL_ROWS)
+        return np.stack([self.numbers(j) for j in range(len(self.columns))], axis=1)
 
     def numbers(self, j: int, rows: np.ndarray | slice = ALL_ROWS) -> np.ndarray:
         """Cells (n,) of column `j` as float64: numbers or class codes, NaN where missing."""
@@ -122,11 +123,6 @@ class Table:
         if self.columns[j].kind == "categorical":
             numbers[cells < 0] = np.nan
         return numbers
-
-    def block(self, rows: np.ndarray | slice) -> np.ndarray:
-        """A copy of the cells (n, d) of some rows as float64, NaN where missing."""
-        numbers = [self.numbers(j, rows) for j in range(len(self.columns))]
-        return np.stack(numbers, axis=1)
 
     def with_numbers(self, j: int, numbers: np.ndarray) -> Table:
         """A table with other cells (N,) in column `j`: numbers or codes, NaN where missing."""
@@ -140,7 +136,7 @@ class Table:
         cells = tuple(np.concatenate(pair) for pair in pairs)
         return replace(self, cells=cells)
 
-    def take(self, rows: np.ndarray) -> Table:
+    def take(self, rows: np.ndarray | slice) -> Table:
         """A table of some rows."""
         return replace(self, cells=tuple(cells[rows] for cells in self.cells))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -24,10 +25,12 @@ from npt.nn.device import arithmetic
 from npt.nn.flops import update_flop
 from npt.nn.losses import tradeoff
 from npt.nn.masking import mask
+from npt.nn.model import NPT
 from npt.nn.optimiser import Lamb, Lookahead, learning_rate
 from npt.nn.reference import PlainNPT, plain_loss
 from npt.nn.settings import NPTSettings
-from npt.nn.training import NPTTraining, build_model
+from npt.nn.trained_network import build_model
+from npt.nn.training import NPTTraining
 from npt.table import PARTS
 from performance.machine import parser, peak_megabytes, report, seconds, start
 from performance.shapes import SHAPES, Shape, generated, paper_shape
@@ -119,7 +122,7 @@ def implementation(name: str, shape: Shape, device: torch.device) -> Calls:
         batch_rows=None,
     )
     data = generated(shape, device)
-    model = build_model(shape.layout, settings, 0, device)
+    model = build_model(partial(NPT, shape.layout, settings), 0, device)
     training = NPTTraining(model, data, settings, 0)
     numbers = count(1)
 
@@ -147,7 +150,7 @@ def plain_calls(shape: Shape, device: torch.device) -> Calls:
         loss = plain_loss(model(masked.cells), data, masked, tradeoff(number, settings))
         model.zero_grad()
         loss.backward()
-        optimiser.step(learning_rate(number, settings))
+        optimiser.step(learning_rate(number, settings), number)
 
     @torch.no_grad()
     def evaluate() -> None:

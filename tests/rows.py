@@ -11,13 +11,13 @@ import pandas as pd
 
 from npt.data import store
 from npt.interface import Prediction
-from npt.table import Column, Split, Table, Task
+from npt.table import HELD_OUT, Column, Split, Table, Task
 from workflow.config.reading import read
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.results import study_file
-from workflow.results.predictions import PARTS, fold_arrays, write_predictions
+from workflow.results.predictions import fold_arrays, write_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import write_rows
 
@@ -107,7 +107,7 @@ def finish(plan: Plan, stem: str, folder: str = "", **changes: Any) -> None:
     arrays: dict[str, np.ndarray] = {}
     for fold in run.folds:
         split = dataset.splits[fold]
-        predictions = {part: predicted(dataset, split.rows(part), run.method) for part in PARTS}
+        predictions = {part: predicted(dataset, split.rows(part), run.method) for part in HELD_OUT}
         arrays |= fold_arrays(fold, split, predictions)
     write_predictions(Path(folder, paths.run_predictions(stem)), arrays)
     rows = [_row_of(run, fold, **{"validation_loss": 0.5, **changes}) for fold in run.folds]

@@ -73,7 +73,7 @@ def run() -> None:
     """Read the table, run the methods, print the answers."""
     options = _parser().parse_args()
     chosen = _methods(options.methods)
-    dataset, custom = _read(options)
+    dataset, custom = read_table(options)
     folds = folds_of(dataset, custom)
     for line in custom.description:
         print(line)
@@ -133,7 +133,7 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
+def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     """The table, and its declaration, with the task that its target suggests."""
     block = {"path": str(Path(options.path).resolve()), "target": options.target}
     if options.drop:
@@ -157,7 +157,8 @@ def _read(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
         except UserError as error:
             messages = dict.fromkeys((str(regression_error), str(error)))
             raise UserError("; or: ".join(messages)) from None
-    values = np.unique(custom.table.truth)
+    truth = custom.table.truth
+    values = np.unique(truth[~np.isnan(truth)])
     if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
         return as_task("classification")
     return dataset, custom
@@ -263,7 +264,7 @@ def answers(benchmark: Benchmark) -> Iterator[str]:
         studies[name] = read_study(benchmark.output / paths.collected(name))
     for study in reported_studies(studies, config.studies, config.scoring):
         yield ""
-        yield study.question
+        yield study.kind.title
         if study.answer:
             yield study.answer
         for section in study.sections[:1]:

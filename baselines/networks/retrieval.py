@@ -7,6 +7,7 @@ cannot reach its prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from baselines.grids import Parameters
 from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
+from npt.nn import distances
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -75,6 +77,28 @@ class RetrievalNetwork(nn.Module, ABC):
             return labels[:, None]
         return functional.one_hot(labels.long(), self.classes).float()
 
+    @classmethod
+    def fitted(
+        cls, data: TrainingData, parameters: Parameters, device: torch.device
+    ) -> RetrievalPredictor:
+        """Train on the train rows by `batch_loss`, and stop on the validation rows.
+
+        Args:
+            parameters: Those of the network and of `EpochTraining`, and `candidates`, the number
+                of train rows from which a batch is predicted, if there are more.
+        """
+        network_of: Any = cls  # subclasses take more arguments
+        network = network_of(data.features.shape[1], data.trained_classes, parameters).to(device)
+        features = tensor(data.train_features, device)
+        labels = tensor(data.train_labels, device)
+        predictor = RetrievalPredictor(network, data.stored_rows, device)
+
+        def loss_of(batch: Tensor) -> Tensor:
+            return network.batch_loss(batch, features, labels, parameters["candidates"])
+
+        EpochTraining(network, data, loss_of, predictor, parameters).run(follow=SILENT)
+        return predictor
+
 
 def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:
     """Squared Euclidean distances (n, m).
@@ -86,8 +110,7 @@ def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:
     if exact:
         mode = "donot_use_mm_for_euclid_dist"
         return torch.cdist(queries, stored, compute_mode=mode).square()
-    lengths = queries.square().sum(1)[:, None] + stored.square().sum(1)
-    return (lengths - 2 * queries @ stored.T).clamp_min(0)
+    return distances.squared_distances(queries, stored)
 
 
 def without_self(scores: Tensor, self_index: Tensor | None) -> Tensor:
@@ -95,29 +118,6 @@ def without_self(scores: Tensor, self_index: Tensor | None) -> Tensor:
     if self_index is None:
         return scores
     return scores.scatter(1, self_index[:, None], -torch.inf)
-
-
-def fit_network(
-    network: RetrievalNetwork,
-    data: TrainingData,
-    parameters: Parameters,
-    device: torch.device,
-) -> RetrievalPredictor:
-    """Train on the train rows by the network's `batch_loss`, and stop on the validation rows.
-
-    Args:
-        parameters: Those of `EpochTraining`, and `candidates`, the number of train rows from
-            which a batch is predicted, if there are more. Those of the batch are added.
-    """
-    features = tensor(data.train_features, device)
-    labels = tensor(data.train_labels, device)
-    predictor = RetrievalPredictor(network.to(device), data.stored_rows, device)
-
-    def loss_of(batch: Tensor) -> Tensor:
-        return network.batch_loss(batch, features, labels, parameters["candidates"])
-
-    EpochTraining(network, data, loss_of, predictor, parameters).run(follow=SILENT)
-    return predictor
 
 
 class RetrievalPredictor(RowPredictor):

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from baselines.baseline import Predictor
+from baselines.estimators import features_vary, prior
 from baselines.grids import Parameters
 from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
 from baselines.training_data import TrainingData
@@ -21,6 +22,8 @@ def fit_tabm(data: TrainingData, parameters: Parameters, device: torch.device) -
     Args:
         parameters: All of `TabM.defaults`.
     """
+    if not features_vary(data.train_features):
+        return prior(data)
     categorical = list(data.categorical)
     varies = np.ptp(data.train_features, axis=0) > 0
     numeric = np.flatnonzero(varies & ~data.is_code).tolist()  # others have no bins

@@ -80,11 +80,11 @@ class TrainingRows:
                 weights=torch.from_numpy(weights[rows]).float().to(device),
             )
 
+        train = known_rows(table, split.train)
         validation = known_rows(table, split.validation)
-        evaluated = sampled(len(validation), settings.evaluated_rows, seed, count=1)
-        train = labelled(known_rows(table, split.train))
-        context = sampled(len(train), settings.context_rows, seed, count=0).to(device)
-        return cls(train, labelled(validation[evaluated.numpy()]), train.take(context))
+        evaluated = sampled(validation, settings.evaluated_rows, seed, count=1)
+        context = sampled(train, settings.context_rows, seed, count=0)
+        return cls(labelled(train), labelled(evaluated), labelled(context))
 
 
 def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
@@ -92,10 +92,10 @@ def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
     return rows[~np.isnan(table.numbers(table.target, rows))]
 
 
-def sampled(rows: int, limit: int | None, seed: int, count: int) -> Tensor:
-    """At most `limit` of so many rows, in ascending order."""
-    if limit is None or rows <= limit:
-        return torch.arange(rows)
+def sampled(rows: np.ndarray, limit: int | None, seed: int, count: int) -> np.ndarray:
+    """At most `limit` of some rows, drawn at random, in their order."""
+    if limit is None or len(rows) <= limit:
+        return rows
     generator = generator_for(seed, "evaluation", CPU, count)
-    chosen = torch.randperm(rows, generator=generator)[:limit]
-    return chosen.sort().values
+    chosen = torch.randperm(len(rows), generator=generator)[:limit]
+    return rows[chosen.sort().values.numpy()]

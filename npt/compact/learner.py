@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from npt.compact.search_space import draw
 from npt.compact.settings import CompactSettings
 from npt.errors import Infeasible
-from npt.method import Method, one_fold
+from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.table import Split, Table
 
@@ -77,9 +77,6 @@ METHOD = Method(
     draw=draw,
     load=CompactLearner.load,
     probe=probe,
-    reads_rows=True,
-    folds_per_job=one_fold,
-    saves_weights=True,
     version=CompactLearner.version,
     libraries=("torch",),
     test_settings={

@@ -45,16 +45,16 @@ class Optimiser:
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}
 
-    def step(self, loss: Tensor) -> None:
-        """One update down the sum of the members' losses, at the rate of its number."""
-        self.updates += 1
+    def step(self, loss: Tensor, number: int) -> None:
+        """Update `number` = 1 .. T, down the sum of the members' losses."""
+        self.updates = number
         self.model.zero_grad()
         loss.backward()
         bound = self.settings.clip * math.sqrt(self.settings.members)
         nn.utils.clip_grad_norm_(self.parameters, bound)
         weights = [parameter.data for parameter in self.parameters]
-        before = [weight.clone() for weight in weights]
-        rate = learning_rate(self.updates, self.settings)
+        before = [] if self._at_one_rate else [weight.clone() for weight in weights]
+        rate = learning_rate(number, self.settings)
         for group in self._groups:
             group.step(rate)
         if not self._at_one_rate:  # each member takes its share of the step

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from npt.compact.columns import Features
+from npt.compact.model import CompactNPT
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import build_model
+from npt.nn.trained_network import build_model
 from npt.perturbation import InputLayout
 from npt.probing import QueryGroup, RowAttention, RowProbe
 from npt.table import PARTS, Split, Table
@@ -66,7 +68,8 @@ class CompactProbe(RowProbe):
     def before_training(self) -> CompactProbe:
         """The same network with its initial weights."""
         trained = self.trained
-        model = build_model(trained.encoder, trained.settings, trained.seed, trained.device)
+        network = partial(CompactNPT, trained.encoder, trained.settings)
+        model = build_model(network, trained.seed, trained.device)
         return CompactProbe(replace(trained, model=model.eval()))
 
     def with_table(self, table: Table, split: Split) -> CompactProbe:

@@ -82,7 +82,8 @@ class CompactSettings(Strict):
     evaluated_rows: Rows = 2048
     """Largest number of validation rows of an evaluation, drawn at random."""
     batch_rows: int | None = Field(default=None, ge=2)
-    """Train rows of a batch; None takes a 32nd of them, but between 32 and 256."""
+    """Fewest train rows of a batch, into which an epoch is cut evenly; None takes a 32nd of them,
+    but between 32 and 256."""
     learning_rate: float = Field(default=2e-3, gt=0, le=10)
     """Peak learning rate of AdamW."""
     rate_scale: Scales = Field(default=[1.0, 0.25, 1.0, 0.25])
@@ -101,12 +102,8 @@ class CompactSettings(Strict):
     """Features of validation and test rows are in the standardisation and the quantiles."""
 
     def batch_size(self, train_rows: int) -> int:
-        """Rows of a training batch."""
-        if self.batch_rows is not None:
-            return min(self.batch_rows, train_rows)
-        size = train_rows // BATCHES
-        size = min(size, LARGEST_BATCH)
-        size = max(size, SMALLEST_BATCH)
+        """Fewest rows of a training batch."""
+        size = self.batch_rows or min(max(train_rows // BATCHES, SMALLEST_BATCH), LARGEST_BATCH)
         return min(size, train_rows)
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -20,12 +20,12 @@ from npt.compact.copying import REACHES, mean_distance
 from npt.compact.data import known_rows, sampled
 from npt.compact.model import CompactNPT, Context
 from npt.compact.settings import CompactSettings
-from npt.compact.training import build_model, predict, shown_labels
+from npt.compact.training import predict, shown_labels
 from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.interface import Prediction
 from npt.metrics import negative_log_likelihoods
-from npt.nn.trained_network import TrainedNetwork
+from npt.nn.trained_network import TrainedNetwork, build_model
 from npt.table import ALL_ROWS, Split, Table, Task
 
 
@@ -69,10 +69,10 @@ class TrainedCompactNPT(TrainedNetwork):
         encoder = Encoder.from_table(table, split, settings)
         train = known_rows(table, split.train)
         return cls(
-            model=build_model(encoder, settings, seed, device).eval(),
+            model=build_model(partial(CompactNPT, encoder, settings), seed, device).eval(),
             encoder=encoder,
             table=table,
-            context_rows=context_among(train, settings, seed),
+            context_rows=sampled(train, settings.context_rows, seed, count=0),
             settings=settings,
             seed=seed,
             split=split,
@@ -96,10 +96,6 @@ class TrainedCompactNPT(TrainedNetwork):
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict rows, none of which is in the context but in the lookup task."""
         return self.decode(self.outputs_of(rows))
-
-    def predict_table(self, table: Table) -> Prediction:
-        """Predict all rows of another table with the same columns."""
-        return self.decode(self.outputs(self.features(table)))
 
     def in_contexts(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, TrainedCompactNPT]]:
         """Indices of some rows, with the network in whose context these are predicted."""
@@ -225,8 +221,3 @@ class TrainedCompactNPT(TrainedNetwork):
         if self.task == "regression":
             return (predicted - truth) ** 2
         return negative_log_likelihoods(truth, predicted)
-
-
-def context_among(rows: np.ndarray, settings: CompactSettings, seed: int) -> np.ndarray:
-    """As many of the rows as a context may have, drawn at random."""
-    return rows[sampled(len(rows), settings.context_rows, seed, count=0).numpy()]

@@ -11,26 +11,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from npt.compact.columns import Encoder, Features
+from npt.compact.columns import Features
 from npt.compact.data import TrainingRows
 from npt.compact.layers import by_member
 from npt.compact.model import CompactNPT, Context
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
 from npt.nn.engine import Training
-from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
-
-
-def build_model(
-    encoder: Encoder,
-    settings: CompactSettings,
-    seed: int,
-    device: torch.device,
-) -> CompactNPT:
-    """A model with initial weights, the same on every device."""
-    with initial_weights(seed):
-        return CompactNPT(encoder, settings).to(device)
 
 
 class CompactTraining(Training[CompactNPT, Optimiser]):
@@ -79,7 +67,7 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
         shown = shown_labels(batch.labels, settings)
         outputs = self.model.leave_one_out(batch.features, shown, hidden, invisible)
         losses = member_losses(outputs[:, scored], batch.labels[scored], batch.weights[scored])
-        self.optimiser.step(losses.sum())
+        self.optimiser.step(losses.sum(), number)
         return float(losses.detach().mean())
 
     def batch_rows(self, number: int) -> Tensor:
@@ -144,9 +132,7 @@ def draw_visibility(
     is_itself = torch.eye(rows, dtype=torch.bool, device=device)
     everything = torch.arange(rows, device=device)
     if settings.target_mask is not None:
-        count = round(settings.target_mask * rows)
-        count = max(1, count)
-        count = min(count, rows - 1)
+        count = min(max(1, round(settings.target_mask * rows)), rows - 1)
         scored = torch.randperm(rows, device=device)[:count]
         masked = torch.zeros(rows, dtype=torch.bool, device=device)
         masked[scored] = True

@@ -98,38 +98,18 @@ def one_hot_features(table: Table, known: Statistics, *, missing: float = 0.0) -
     return encoded
 
 
-@dataclass(frozen=True)
-class CodedFeatures:
-    """Features with categories as codes.
-
-    Attributes:
-        values: Features (N, d - 1). A missing category is one more code, a missing number 0 or
-            NaN.
-        categorical: Indices of the categorical features.
-        sizes: Numbers of codes of the categorical features.
-    """
-
-    values: np.ndarray
-    categorical: list[int]
-    sizes: list[int]
-
-
-def coded_features(table: Table, known: Statistics, *, missing: float = 0.0) -> CodedFeatures:
-    """Features for methods that embed categories.
+def coded_features(table: Table, known: Statistics, *, missing: float = 0.0) -> np.ndarray:
+    """Features (N, d - 1) with categories as codes; a missing category is one more code.
 
     Args:
         missing: Value of a missing number.
     """
     values = np.empty((table.rows, len(table.features)))
-    categorical = []
-    sizes = []
     for i, j in enumerate(table.features):
         column = table.columns[j]
         if column.kind == "categorical":
             codes = table.cells[j]
             values[:, i] = np.where(codes < 0, column.size, codes)
-            categorical.append(i)
-            sizes.append(column.size + 1)
         else:
             values[:, i] = _filled(table, known, j, missing)
-    return CodedFeatures(values, categorical, sizes)
+    return values

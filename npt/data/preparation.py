@@ -57,11 +57,3 @@ def _facts(
         "content": store.content_hash(table),
         "splits": store.split_hash(folds),
     }
-
-
-def described(prepared: store.Prepared) -> list[str]:
-    """Facts of a prepared dataset as lines."""
-    facts: dict[str, Any] = dict(prepared.facts)
-    description = facts.pop("description", [])
-    lines = [f"{name}: {value}" for name, value in facts.items()]
-    return [*lines, *description]

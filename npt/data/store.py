@@ -61,7 +61,7 @@ def content_hash(table: Table) -> str:
     digest = hashlib.sha256()
     step = max(1, BLOCK_CELLS // len(table.columns))
     for start in range(0, table.rows, step):
-        block = table.block(slice(start, start + step))
+        block = table.take(slice(start, start + step)).values
         digest.update(np.ascontiguousarray(block, "<f8").data)
     return digest.hexdigest()
 

@@ -36,7 +36,6 @@ from npt.estimator.hyperparameters import (
 from npt.estimator.model import NO_ROWS, Job, Model
 from npt.estimator.paper_model import PaperModel
 from npt.estimator.saving import (
-    FORMAT,
     EstimatorFacts,
     Task,
     class_facts,
@@ -338,7 +337,6 @@ class NPTEstimator(BaseEstimator):
         classes = getattr(self, "classes_", None)
         with value_errors():
             facts = EstimatorFacts(
-                format=FORMAT,
                 task=self._task,
                 parameters=plain_parameters(self.get_params(deep=False), model.seed),
                 model=model,

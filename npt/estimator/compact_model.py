@@ -14,10 +14,11 @@ import numpy as np
 import torch
 
 from npt.compact.columns import Encoder
-from npt.compact.data import TrainingRows
+from npt.compact.data import TrainingRows, sampled
+from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
-from npt.compact.trained import TrainedCompactNPT, context_among
-from npt.compact.training import CompactTraining, build_model, predict
+from npt.compact.trained import TrainedCompactNPT
+from npt.compact.training import CompactTraining, predict
 from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.estimator.model import (
@@ -33,6 +34,7 @@ from npt.estimator.model import (
     weight_arrays,
 )
 from npt.nn.progress import Progress
+from npt.nn.trained_network import build_model
 from npt.table import Split, Table
 
 
@@ -50,7 +52,7 @@ class CompactModel(Model):
         Predicted rows attend to all rows, those of the validation included.
         """
         trained, training = _train(job, settings, job.split, None)
-        require_converged(training.losses.tolist())
+        require_converged(training.losses)
         trained, validation_loss = trained.with_copying(job.split.validation)
         everything = np.arange(job.table.rows)
         if job.refit:
@@ -58,14 +60,15 @@ class CompactModel(Model):
             again, _ = _train(job, settings, split, training.best_updates)
             again.model.reach.copy_(trained.model.reach)
             trained = again
-        rows = context_among(everything, settings, job.seed)
+        rows = sampled(everything, settings.context_rows, job.seed, count=0)
         table = trained.table.take(rows)  # no row attends to others
         trained = replace(trained, table=table, context_rows=np.arange(len(rows)), split=None)
         return cls(trained, table, rows, validation_loss, training.best_updates)
 
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table; none attends to another."""
-        return self.trained.predict_table(table).values
+        trained = self.trained
+        return trained.decode(trained.outputs(trained.features(table))).values
 
     @property
     def targets(self) -> np.ndarray:
@@ -125,7 +128,8 @@ class CompactModel(Model):
         table = fields["table"]
         known = Statistics(arrays["centre"], arrays["scale"])
         encoder = Encoder(table.columns, table.target, known, arrays["edges"], arrays["means"])
-        model = build_model(encoder, settings, facts.seed, present_device(facts.device)).eval()
+        network = partial(CompactNPT, encoder, settings)
+        model = build_model(network, facts.seed, present_device(facts.device)).eval()
         context_rows = np.arange(table.rows)
         trained = TrainedCompactNPT(model, encoder, table, context_rows, settings, facts.seed)
         return cls(trained.with_weights(tensors_of(arrays, WEIGHTS)), **fields)

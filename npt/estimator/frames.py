@@ -84,7 +84,13 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
         ValueError: A column is unknown, or holds values of another type.
         TypeError: A cell holds a collection.
     """
-    declared = _declared(frame, categorical)
+    declared: set[int] = set()
+    if categorical is not None:
+        keys = list(categorical) if isinstance(categorical, set) else categorical
+        try:
+            declared = set(_get_column_indices(frame, keys))
+        except ValueError as error:
+            raise ValueError(f"categorical: {error}") from None
     features = []
     with _errors_of_x():
         for j, name in enumerate(frame.columns):
@@ -130,15 +136,3 @@ def _errors_of_x() -> Generator[None]:
         raise TypeError(f"X: {error}") from None
     except UserError as error:
         raise ValueError(f"X: {error}") from None
-
-
-def _declared(frame: pd.DataFrame, categorical: Any) -> set[int]:
-    """Indices of the columns that are declared as categories."""
-    if categorical is None:
-        return set()
-    if isinstance(categorical, set):
-        categorical = list(categorical)
-    try:
-        return set(_get_column_indices(frame, categorical))
-    except ValueError as error:
-        raise ValueError(f"categorical: {error}") from None

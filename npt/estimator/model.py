@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -166,13 +165,13 @@ class Model(ABC):
         vars(self).update(vars(self.from_state(*state)))
 
 
-def require_converged(losses: Iterable[float]) -> None:
+def require_converged(losses: torch.Tensor) -> None:
     """Refuse a training that has no finite validation loss.
 
     Raises:
         UserError: It has none.
     """
-    if not all(math.isfinite(loss) for loss in losses):
+    if not losses.isfinite().all():
         raise UserError(
             "training diverged: no finite validation loss; a smaller learning_rate may help"
         )

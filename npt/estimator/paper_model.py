@@ -53,7 +53,7 @@ class PaperModel(Model):
         trained = TrainedNPT.untrained(settings, job.device, job.table, job.split, job.seed)
         training = NPTTraining(trained.model, trained.data, settings, job.seed)
         training.run(follow=partial(Progress, visible=job.visible))
-        require_converged(training.losses.tolist())
+        require_converged(training.losses)
         loss = float(training.losses)
         return cls(trained, job.table, NO_ROWS, loss, training.best_updates, job.split)
 

@@ -20,7 +20,6 @@ from npt.errors import UserError
 from npt.estimator.model import ModelFacts
 from npt.validation import Strict, user_error, validated
 
-FORMAT = 4
 FACTS = "npt_estimator"
 DIGEST = "sha256"
 Task = Literal["classifier", "regressor"]
@@ -36,7 +35,7 @@ class ClassFacts(Strict):
 class EstimatorFacts(Strict):
     """All of a fitted estimator but its arrays."""
 
-    format: Literal[4]
+    format: Literal[4] = 4
     task: Task
     parameters: dict[str, Any]
     model: ModelFacts

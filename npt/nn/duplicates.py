@@ -11,8 +11,6 @@ channel is set too: the input marks the changed cells. These are the variants `r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -23,44 +21,23 @@ NOISY_FEATURES = 3
 RELEASED_INTACT = 2
 
 
-@dataclass(frozen=True)
-class Rule:
-    """How a variant changes the duplicates.
-
-    Attributes:
-        random_features: Some features are noise.
-        add_one: Targets are larger by one standard deviation.
-        released: As in the released code: the originals have no noise, and changed cells have
-            their mask channel set.
-    """
-
-    random_features: bool
-    add_one: bool
-    released: bool
-
-    @classmethod
-    def from_variant(cls, variant: str) -> Rule:
-        """The rule of a setting `lookup`."""
-        return cls(
-            random_features="random_features" in variant,
-            add_one="add_one" in variant,
-            released=variant.startswith("released_"),
-        )
+def is_released(variant: str) -> bool:
+    """Whether it is the released code's: originals without noise, changed cells with their mask."""
+    return variant.startswith("released_")
 
 
-def noisy_from(rule: Rule, features: int) -> int:
+def noisy_from(variant: str, features: int) -> int:
     """Index of the first noisy feature of so many."""
-    if rule.released:
+    if is_released(variant):
         return min(RELEASED_INTACT, features - 1)
     return max(0, features - NOISY_FEATURES)
 
 
 def true_features(batch: EncodedTable, variant: str) -> Tensor:
     """Columns (d,) in which the originals keep their values: noise cannot be predicted."""
-    rule = Rule.from_variant(variant)
     intact = ~batch.missing.new_zeros(batch.missing.shape[1])
-    if rule.random_features and not rule.released:
-        intact[_noisy_features(batch, rule)] = False
+    if variant.startswith("random_features"):
+        intact[_noisy_features(batch, variant)] = False
     return intact
 
 
@@ -81,33 +58,35 @@ def with_duplicates(
     Raises:
         UserError: the variant does not fit the table's columns.
     """
-    rule = Rule.from_variant(variant)
+    released = is_released(variant)
     n = len(revealing)
     duplicates = batch.visible().hide((batch.cells_of_target() & ~revealing[:, None])[None])
     codes = torch.cat([inputs.codes, duplicates.codes], 1)
     scale = torch.cat([inputs.scale, duplicates.scale], 1)
     mask = torch.cat([inputs.mask, duplicates.mask], 1)
-    if rule.random_features:
-        start = n if rule.released else 0
-        noisy = _noisy_features(batch, rule)
+    if "random_features" in variant:
+        start = n if released else 0
+        noisy = _noisy_features(batch, variant)
         shape = (1, 2 * n - start, len(noisy))
         noise = torch.randn(shape, generator=generator, device=scale.device) + 1
         scale[:, start:, noisy] = noise.to(scale.dtype)
-        mask[:, start:, noisy] = float(rule.released)
-    if rule.add_one:
+        mask[:, start:, noisy] = float(released)
+    if "add_one" in variant:
         if not batch.continuous[batch.target]:
             raise UserError("lookup: add_one is for regression")
         visible = revealing & ~batch.missing[:, batch.target]
         scale[0, n:, batch.target] += visible.to(scale.dtype)
-        if rule.released:
+        if released:
             mask[0, n:, batch.target] = 1.0
     return ModelInput(codes, scale, mask)
 
 
-def _noisy_features(batch: EncodedTable, rule: Rule) -> list[int]:
+def _noisy_features(batch: EncodedTable, variant: str) -> list[int]:
     features = [j for j in range(batch.missing.shape[1]) if j != batch.target]
-    noisy = features[noisy_from(rule, len(features)) :]
+    noisy = features[noisy_from(variant, len(features)) :]
     if not batch.continuous[noisy].all():
-        where = "all features but the first two" if rule.released else "the last three features"
+        where = "the last three features"
+        if is_released(variant):
+            where = "all features but the first two"
         raise UserError(f"lookup: random_features needs continuous columns in {where}")
     return noisy

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.encoders.resnet import ResNet18
-from npt.nn.encoders.siren import PixelEncoder, hidden_layer
+from npt.nn.encoders.siren import DROPOUT, PixelEncoder
 from npt.nn.image_layout import ImageLayout
 from npt.nn.inputs import Encodings, ModelInput
 
@@ -145,8 +145,9 @@ class ImageEmbedding(nn.Module):
         self.images = images
         self.encoder = build_encoder(images)
         self.linear = nn.Linear(self.encoder.width, width)
-        is_siren = images.settings.encoder == "siren"
-        self.activation = hidden_layer(width) if is_siren else nn.Identity()
+        self.activation: nn.Module = nn.Identity()
+        if images.settings.encoder == "siren":
+            self.activation = nn.Sequential(nn.LayerNorm(width), nn.ReLU(), nn.Dropout(DROPOUT))
         self.register_buffer("columns", images.columns(), persistent=False)
 
     def forward(self, inputs: ModelInput) -> Tensor:

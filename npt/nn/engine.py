@@ -21,8 +21,6 @@ from npt.seeding import isolated_randomness
 class Optimiser(Protocol):
     """What moves the weights."""
 
-    updates: int
-
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name; a resumed training writes into them."""
         ...
@@ -136,9 +134,14 @@ class Training(ABC, Generic[Network, Moves]):
         saved = checkpoint.read() if checkpoint else None
         if saved is not None:
             self._resume(saved)
-        device = next(self.model.parameters()).device
+        weight = next(self.model.parameters())
         progress = follow(self.last, self.updates, metrics)
-        with isolated_randomness(device), closing(progress), written_when_terminated(checkpoint):
+        with (
+            torch.cuda.device_of(weight),  # whose generator an update seeds
+            isolated_randomness(weight.device),
+            closing(progress),
+            written_when_terminated(checkpoint),
+        ):
             for number in range(self.updates + 1, self.last + 1):
                 loss = self.update(number)
                 self.updates = number
@@ -156,7 +159,7 @@ class Training(ABC, Generic[Network, Moves]):
         return self
 
     def _resume(self, saved: Mapping[str, Any]) -> None:
-        self.updates = self.optimiser.updates = saved["updates"]
+        self.updates = saved["updates"]
         self.best_updates = list(saved["best_updates"])
         self.earlier_seconds = saved["seconds"]
         for name, tensors in self.state().items():

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.gaussian import Gaussians, floored
 from npt.nn.image_layout import ImageLayout
 
 
@@ -57,11 +58,12 @@ class Head(nn.Module):
         """Outputs (..., C of the target) from the target's tokens (..., e)."""
         return _linear(tokens, *self.target_layer())
 
-    def raw_deviation(self, tokens: Tensor) -> Tensor:
-        """omega (...) of the target's Gaussian, from its tokens (..., e)."""
+    def gaussians(self, tokens: Tensor) -> Gaussians:
+        """Gaussians (S, ...) of the standardised target, from its tokens (S, ..., e)."""
         layer = self.decode_deviation
         assert layer is not None, "output: gaussian"
-        return _linear(tokens, layer.weight, layer.bias).squeeze(-1)
+        raw = _linear(tokens, layer.weight, layer.bias).squeeze(-1)
+        return Gaussians(self.target(tokens)[..., 0], floored(raw))
 
 
 class ColumnHead(Head):

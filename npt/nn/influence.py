@@ -74,21 +74,16 @@ def block_bounds(
     layers = (block.residual, block.widen, block.narrow)
     residual, widen, narrow = (matrix_norm(layer.weight, norm).item() for layer in layers)
     width = block.residual.in_features
-    attention = _attention(block, positions, norm)
+    attention = math.inf
+    if isinstance(block, TiedBlock):
+        bound = block.bound(positions, norm)
+        attention = bound.item()
+        if block.contraction is not None:
+            attention = block.contraction * (bound / block.smaller_bound(positions)).item()
     if attention:
         attention *= norm_slope(block.norm_attention, width, norm)
     slope = norm_slope(block.norm_feed_forward, width, norm)
     return residual, attention, 1 + GELU_SLOPE * widen * narrow * slope
-
-
-def _attention(block: Block, positions: int, norm: Norm) -> float:
-    if not isinstance(block, TiedBlock):
-        return math.inf
-    bound = block.bound(positions, norm)
-    if block.contraction is None:
-        return bound.item()
-    relative = bound / block.smaller_bound(positions)
-    return block.contraction * relative.item()
 
 
 def norm_slope(normalisation: torch.nn.Module, width: int, norm: Norm) -> float:

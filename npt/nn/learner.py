@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from npt.method import Method, one_fold
+from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
@@ -70,10 +70,7 @@ METHOD = Method(
     draw=draw,
     load=NPTLearner.load,
     probe=probe,
-    reads_rows=True,
     update_flop=update_flop,
-    folds_per_job=one_fold,
-    saves_weights=True,
     version=NPTLearner.version,
     libraries=("torch",),
     test_settings={

@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from npt.nn.gaussian import Gaussians, floored
 from npt.nn.head import Head
 from npt.nn.inputs import EncodedTable
 from npt.nn.masking import Masked
@@ -50,7 +49,7 @@ def label_loss(
     Cross-entropies, squared errors, or negative log-likelihoods of Gaussians.
     """
     if head.layout.gaussian:
-        gaussians = target_gaussians(head, tokens[None])
+        gaussians = head.gaussians(tokens[None])
         losses = -gaussians.log_densities(truth.numbers[:, truth.target])[0]
     elif head.layout.continuous[truth.target]:
         errors = head.target(tokens)[:, 0] - truth.numbers[:, truth.target]
@@ -59,12 +58,6 @@ def label_loss(
         codes = truth.codes[:, truth.target]
         losses = F.cross_entropy(head.target(tokens), codes, reduction="none")
     return torch.where(scored, losses, 0).sum()
-
-
-def target_gaussians(head: Head, tokens: Tensor) -> Gaussians:
-    """Gaussians (S, ...) of the standardised target from its tokens (S, ..., e)."""
-    mean = head.target(tokens)[..., 0]
-    return Gaussians(mean, floored(head.raw_deviation(tokens)))
 
 
 def training_loss(

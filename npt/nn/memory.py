@@ -23,11 +23,13 @@ def free() -> float:
     """Bytes that are not taken."""
     machine = re.search(r"MemAvailable:\s*(\d+)", _content(MEMINFO))
     used = _content(CGROUP / "memory.current")
+    cached = re.search(r"^inactive_file (\d+)", _content(CGROUP / "memory.stat"), re.M)
     available = math.inf
     if machine:
         available = 1024.0 * int(machine[1])
     if used:
-        available = min(available, _limit_of_container() - float(used))
+        taken = float(used) - (int(cached[1]) if cached else 0)  # the cache of files is given back
+        available = min(available, _limit_of_container() - taken)
     return max(0.0, available)
 
 

@@ -127,6 +127,11 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         assert self._trained is not None, "fit comes first"
         return self._trained
 
+    @property
+    def device(self) -> torch.device:
+        """Device of the trained network."""
+        return self.trained.device
+
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict rows of the table given to `fit`."""
         return self.trained.predict(rows)

@@ -43,7 +43,6 @@ class Adam:
         self.epsilon = epsilon
         self.weight_decay = weight_decay
         self.fused = fused
-        self.updates = 0
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
         device = self.parameters[0].device if fused else None
@@ -52,7 +51,6 @@ class Adam:
     @torch.no_grad()
     def step(self, learning_rate: float | Tensor) -> None:
         """One update from the parameters' gradients, where a missing gradient is zero."""
-        self.updates += 1
         self.move([parameter.data for parameter in self.parameters], learning_rate)
 
     def move(self, tensors: list[Tensor], learning_rate: float | Tensor) -> None:
@@ -157,27 +155,20 @@ class Lookahead:
         self.steps = steps
         self.fraction = fraction
         self.first_sync = first_sync
-        self.updates = 0
         self.slow = [parameter.detach().clone() for parameter in optimiser.parameters]
 
-    @property
-    def parameters(self) -> list[nn.Parameter]:
-        """The fast weights."""
-        return self.optimiser.parameters
-
-    def step(self, learning_rate: float) -> None:
-        """One update of the fast weights and, when due, of the slow ones."""
+    def step(self, learning_rate: float, number: int) -> None:
+        """Update `number` of the fast weights and, when due, of the slow ones."""
         self.optimiser.step(learning_rate)
-        self.moved()
+        self.moved(number)
 
     @torch.no_grad()
-    def moved(self) -> None:
-        """Count an update of the fast weights, and synchronise when it is due."""
-        self.updates += 1
-        if self.updates % self.steps:
+    def moved(self, number: int) -> None:
+        """Synchronise if it is due after update `number` of the fast weights."""
+        if number % self.steps:
             return
-        fast = [parameter.data for parameter in self.parameters]
-        if self.first_sync and self.updates == self.steps:
+        fast = [parameter.data for parameter in self.optimiser.parameters]
+        if self.first_sync and number == self.steps:
             torch._foreach_copy_(self.slow, fast)
         else:
             torch._foreach_lerp_(self.slow, fast, self.fraction)

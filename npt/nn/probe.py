@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,8 +15,9 @@ import torch
 from npt.nn.device import evaluating
 from npt.nn.embedding import ImageEmbedding
 from npt.nn.inputs import PART, Encodings
+from npt.nn.model import NPT
 from npt.nn.trained import QueryBatch, TrainedNPT, copies_at_once, query_batches
-from npt.nn.training import build_model
+from npt.nn.trained_network import build_model
 from npt.perturbation import InputLayout, Perturbation
 from npt.probing import QueryGroup, RowAttention, RowProbe
 from npt.table import Split, Table
@@ -63,7 +65,8 @@ class NPTProbe(RowProbe):
         """The network with its initial weights, and image statistics of a batch of train rows."""
         trained = self.trained
         settings = trained.settings
-        model = build_model(trained.model.layout, settings, trained.seed, trained.device).eval()
+        network = partial(NPT, trained.model.layout, settings)
+        model = build_model(network, trained.seed, trained.device).eval()
         if isinstance(model.embedding, ImageEmbedding):
             train = (trained.data.part == PART["train"]).nonzero().flatten()
             first = trained.data.take(train[: settings.batch_rows])

@@ -29,7 +29,7 @@ class Progress:
         updates: Updates of the whole training.
         done: Updates before an interruption.
         metrics: Path of a CSV with a row for every evaluation, continued after an interruption.
-        visible: Whether there is a line on the terminal; None if standard error is one.
+        visible: Whether there is a line on the terminal; None: where standard error is one.
     """
 
     def __init__(

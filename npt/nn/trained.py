@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,8 +25,7 @@ from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
-from npt.nn.trained_network import TrainedNetwork
-from npt.nn.training import build_model
+from npt.nn.trained_network import TrainedNetwork, build_model
 from npt.seeding import generator_for
 from npt.table import Part, Split, Table, Task
 
@@ -93,7 +93,8 @@ class TrainedNPT(TrainedNetwork):
         require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
         data = EncodedTable.from_table(table, split, scales, device)
-        model = build_model(ColumnLayout.from_table(table, settings), settings, seed, device).eval()
+        network = partial(NPT, ColumnLayout.from_table(table, settings), settings)
+        model = build_model(network, seed, device).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
     @property

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -16,14 +15,14 @@ from npt.interface import Prediction
 from npt.seeding import isolated_randomness, seed_for
 from npt.table import Split, Table
 
+Network = TypeVar("Network", bound=torch.nn.Module)
 
-@contextmanager
-def initial_weights(seed: int) -> Generator[None]:
-    """A network that is built inside has the initial weights of a run, whatever its device."""
+
+def build_model(network: Callable[[], Network], seed: int, device: torch.device) -> Network:
+    """A network with the initial weights of a run, the same on every device."""
     with isolated_randomness(torch.device("cpu")):
-        key = seed_for(seed, "weights")
-        torch.default_generator.manual_seed(key)
-        yield
+        torch.default_generator.manual_seed(seed_for(seed, "weights"))
+        return network().to(device)
 
 
 class TrainedNetwork(ABC):

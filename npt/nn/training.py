@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -13,7 +12,6 @@ from torch import Tensor
 
 from npt.nn.augmentation import augmented
 from npt.nn.batches import batch_count, largest_batch, partition
-from npt.nn.column_layout import ColumnLayout
 from npt.nn.cuda_graph import Recorded
 from npt.nn.device import arithmetic, autocast, prepare_blocks
 from npt.nn.encoders.positions import PixelSpan
@@ -25,19 +23,7 @@ from npt.nn.model import NPT
 from npt.nn.optimiser import EPSILON, Adam, Lamb, Lookahead, learning_rate
 from npt.nn.settings import NPTSettings
 from npt.nn.span import Span
-from npt.nn.trained_network import initial_weights
 from npt.seeding import generator_for, seed_for
-
-
-def build_model(
-    layout: ColumnLayout,
-    settings: NPTSettings,
-    seed: int,
-    device: torch.device,
-) -> NPT:
-    """A model with initial weights, the same on every device."""
-    with initial_weights(seed):
-        return NPT(layout, settings).to(device)
 
 
 def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
@@ -110,7 +96,7 @@ class NPTTraining(Training[NPT, Lookahead]):
         else:
             self.model.set_dropout_key(key)
             loss = self._step(self._batch(number, rows), *numbers)
-        self.optimiser.moved()
+        self.optimiser.moved(number)
         return loss
 
     def _batch(self, number: int, rows: Tensor) -> EncodedTable:
@@ -163,6 +149,7 @@ class NPTTraining(Training[NPT, Lookahead]):
             return None
         validation_loss, metric = self.validation_scores(number)
         self.offer([validation_loss])
+        widths = [float(span.sigma.detach().abs().mean()) for span in self.spans]
         return {
             "update": number,
             "learning_rate": learning_rate(number, settings),
@@ -171,14 +158,8 @@ class NPTTraining(Training[NPT, Lookahead]):
             "validation_loss": validation_loss,
             "validation_metric": metric,
             "best_validation_loss": float(self.losses),
-            **self.mean_widths(),
+            **{f"sigma_{index}": width for index, width in enumerate(widths, start=1)},
         }
-
-    @torch.no_grad()
-    def mean_widths(self) -> dict[str, float]:
-        """Mean sigma of each learned Gaussian, `sigma_1` of the first block that has one."""
-        widths = [float(span.sigma.abs().mean()) for span in self.spans]
-        return {f"sigma_{number}": width for number, width in enumerate(widths, start=1)}
 
     @torch.no_grad()
     def validation_scores(self, number: int = 0) -> tuple[float, float]:
@@ -190,16 +171,17 @@ class NPTTraining(Training[NPT, Lookahead]):
         score: Callable[[], Tensor] | None = self._score
         if score is None:
             self.model.eval()
-            validation = self._validation_batches(number)
-            if not validation.batches:
+            batches, truth = self._validation(number)
+            if not batches:
                 return math.inf, math.nan
-            score = partial(self._scores, validation)
+            score = partial(self._scores, batches, truth)
             if self.is_recorded and batch_count(self.data, "validation", self.settings) == 1:
                 score = self._score = Recorded(score, self.data.device)
         loss, metric = score().tolist()
         return loss, metric
 
-    def _validation_batches(self, number: int) -> Validation:
+    def _validation(self, number: int) -> tuple[list[tuple[ModelInput, Tensor]], EncodedTable]:
+        """Inputs and query rows (1, m) of an evaluation's batches, and the truth of these rows."""
         data = self.data
         generator = generator_for(self.seed, "evaluation", data.device, number)
         batches = []
@@ -211,15 +193,14 @@ class NPTTraining(Training[NPT, Lookahead]):
                 batches.append((masked.cells, scored[None]))
                 scored_rows.append(rows[scored])
         every_row = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
-        return Validation(batches, data.take(every_row))
+        return batches, data.take(every_row)
 
-    def _scores(self, validation: Validation) -> Tensor:
+    def _scores(self, batches: list[tuple[ModelInput, Tensor]], truth: EncodedTable) -> Tensor:
         """Mean label loss and metric (2,)."""
         model = self.model.eval()
-        truth = validation.truth
         target = truth.target
         with autocast(self.settings, self.data.device):
-            tokens = torch.cat([model.target_tokens(*batch)[0] for batch in validation.batches])
+            tokens = torch.cat([model.target_tokens(*batch)[0] for batch in batches])
         is_scored = ~truth.missing[:, target]
         loss = label_loss(model.head, tokens, truth, is_scored).double() / len(tokens)
         outputs = model.head.target(tokens)  # (m, C)
@@ -228,14 +209,6 @@ class NPTTraining(Training[NPT, Lookahead]):
             return torch.stack([loss, errors.square().mean().sqrt().double()])
         accuracy = (outputs.argmax(-1) == truth.codes[:, target]).double().mean()
         return torch.stack([loss, accuracy])
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Inputs and query rows (1, m) of the batches of an evaluation, and the truth of these rows."""
-
-    batches: list[tuple[ModelInput, Tensor]]
-    truth: EncodedTable
 
 
 def can_record(model: NPT, settings: NPTSettings, device: torch.device) -> bool:

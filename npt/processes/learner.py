@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from npt.method import Method, one_fold
+from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.processes.settings import (
     AttentiveSettings,
@@ -62,9 +62,6 @@ def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:
         settings=settings,
         build=ProcessLearner,
         load=ProcessLearner.load,
-        folds_per_job=one_fold,
-        saves_weights=True,
-        accelerated=True,
         realisations=True,
         version=ProcessLearner.version,
         libraries=("torch",),

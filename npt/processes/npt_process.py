@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.gaussian import Gaussians
 from npt.nn.inputs import ModelInput
-from npt.nn.losses import target_gaussians
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.processes.tasks import Tasks
@@ -46,21 +45,14 @@ class NPTProcess(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Gaussians:
         """Distributions (1, B, n) of all targets given the context; it has no latent variable."""
-        inputs = _inputs(tasks)
-        tables, rows, _ = inputs.codes.shape
-        queries = torch.arange(tasks.context, rows, device=inputs.codes.device).expand(tables, -1)
+        zeros = torch.zeros_like(tasks.y)
+        x = torch.cat([tasks.shown_x, tasks.x], 1)  # (B, m + n, d)
+        y = torch.cat([tasks.shown_y, zeros], 1)  # (B, m + n)
+        scale = torch.cat([x, y[..., None]], -1)  # (B, m + n, d + 1)
+        mask = torch.zeros_like(scale)
+        mask[:, tasks.context :, -1] = 1
+        inputs = ModelInput(torch.zeros_like(scale, dtype=torch.long), scale, mask)
+        queries = torch.arange(tasks.context, x.shape[1], device=x.device).expand(len(x), -1)
         context = None if self.among_queries else tasks.context
         tokens = self.network.target_tokens(inputs, queries, context)  # (B, n, e)
-        return target_gaussians(self.network.head, tokens[None])
-
-
-def _inputs(tasks: Tasks) -> ModelInput:
-    """Tables (B, m + n, d + 1)."""
-    zeros = torch.zeros_like(tasks.y)
-    x = torch.cat([tasks.shown_x, tasks.x], 1)  # (B, m + n, d)
-    y = torch.cat([tasks.shown_y, zeros], 1)  # (B, m + n)
-    scale = torch.cat([x, y[..., None]], -1)  # (B, m + n, d + 1)
-    mask = torch.zeros_like(scale)
-    mask[:, tasks.context :, -1] = 1
-    codes = torch.zeros_like(scale, dtype=torch.long)
-    return ModelInput(codes, scale, mask)
+        return self.network.head.gaussians(tokens[None])

@@ -37,11 +37,6 @@ class TrainingSettings(Strict):
     draws: int = Field(default=50, ge=1, le=10**4)
     """Draws of the latent variable for a prediction."""
 
-    @property
-    def transductive(self) -> bool:
-        """Values are not standardised, and no test table is trained on."""
-        return True
-
     @model_validator(mode="after")
     def _check_points(self) -> Self:
         if self.fewest_context > self.most_points:

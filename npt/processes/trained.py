@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,13 +11,13 @@ import torch
 from torch import Tensor
 
 from npt.interface import Prediction
-from npt.nn.trained_network import TrainedNetwork, initial_weights
+from npt.nn.trained_network import TrainedNetwork, build_model
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.npt_process import NPTProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
 from npt.seeding import generator_for
-from npt.table import Part, Split, Table
+from npt.table import HELD_OUT, Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.gaussian import Gaussians
@@ -38,7 +39,6 @@ class TrainedProcess(TrainedNetwork):
 
     model: Any
     data: Realisations
-    split: Split
     settings: TrainingSettings
     seed: int
     history: Tensor
@@ -54,9 +54,9 @@ class TrainedProcess(TrainedNetwork):
     ) -> TrainedProcess:
         """A network with initial weights, the same on every device."""
         data = Realisations.from_table(table, split, device)
-        with initial_weights(seed):
-            model = build(settings, inputs=data.x.shape[1]).to(device).eval()
-        return cls(model, data, split, settings, seed, torch.zeros(0, 4))
+        network = partial(build, settings, inputs=data.x.shape[1])
+        model: Any = build_model(network, seed, device).eval()
+        return cls(model, data, settings, seed, torch.zeros(0, 4))
 
     def weights(self) -> dict[str, Tensor]:
         """Weights by name, and the history."""
@@ -71,9 +71,8 @@ class TrainedProcess(TrainedNetwork):
     def predict(self, rows: np.ndarray) -> Prediction:
         """Means (n,) of validation or test rows, each among all targets of its realisation."""
         values = np.full(len(self.data.number), np.nan)
-        parts: tuple[Part, ...] = ("validation", "test")
-        for part in parts:
-            if not np.isin(rows, self.split.rows(part)).any():
+        for part in HELD_OUT:
+            if not (self.data.part[rows] == part).any():
                 continue
             for tasks, numbers in self.data.held_out(part, MOST_TABLES):
                 means = self.targets(tasks).marginal_mean()  # (B, q)

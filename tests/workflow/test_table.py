@@ -1,5 +1,6 @@
 """The command for one table."""
 
+import argparse
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import pytest
 from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.planning import paths
-from workflow.table import run
+from workflow.table import read_table, run
 
 
 @pytest.fixture
@@ -78,3 +79,15 @@ def test_few_whole_numbers_are_classes(
         run()
     assert "binary of sign" in capsys.readouterr().out
     assert "a_sign" in (tmp_path / "A Sign_benchmark" / "config.yaml").read_text()
+
+
+@pytest.mark.parametrize(("last", "task"), [("", "binary"), ("0.5", "regression")])
+def test_a_few_whole_numbers_are_classes(tmp_path: Path, last: str, task: str) -> None:
+    """A missing target does not make them numbers."""
+    path = tmp_path / "rows.csv"
+    targets = [str(row % 2) for row in range(40)]
+    lines = [f"{row},{target}" for row, target in enumerate([*targets, last])]
+    path.write_text("\n".join(["x,y", *lines]))
+    options = argparse.Namespace(path=str(path), target="y", drop=[], task=None)
+    _, custom = read_table(options)
+    assert custom.table.task == task

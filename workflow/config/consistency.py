@@ -22,9 +22,7 @@ def check(config: Config) -> None:
     Raises:
         UserError: One line with the key, what was found and what is allowed.
     """
-    _check_custom_datasets(config)
-    _check_datasets(config)
-    _check_metrics(config)
+    _check_names(config)
     _check_settings(config)
     studies = list(studies_of(config).values())
     for study in studies:
@@ -32,16 +30,14 @@ def check(config: Config) -> None:
     _check_tuning(config, studies)
 
 
-def _check_custom_datasets(config: Config) -> None:
+def _check_names(config: Config) -> None:
+    """Names of datasets and metrics, and files of custom datasets."""
     for name, dataset in config.custom_datasets.items():
         key = f"custom_datasets.{name}"
         if name in datasets():
             raise UserError(f"{key}: is the name of a declared dataset; choose another")
         if dataset.path and file_at(dataset.path) is None:
             raise UserError(f"{key}.path: {dataset.path}: no such file in {Path.cwd()}")
-
-
-def _check_datasets(config: Config) -> None:
     names_by_key: dict[str, Iterable[str]] = {
         "datasets": config.datasets,
         "overrides": config.overrides,
@@ -54,9 +50,6 @@ def _check_datasets(config: Config) -> None:
         for name in names:
             if name not in config.all_datasets:
                 raise UserError(f"{key}: {unknown(name, config.all_datasets)}")
-
-
-def _check_metrics(config: Config) -> None:
     for task, metric in config.metrics.items():
         allowed = [name for name, known in METRICS.items() if task in known.tasks]
         if metric not in allowed:
@@ -101,8 +94,13 @@ def _check_study(study: Study, config: Config) -> None:
         if kind.only_task not in (None, task):
             reason = f"{dataset} is {task}; {kind.name} needs {kind.only_task}"
             raise UserError(f"{study.key}.datasets: {reason}")
-    for method in study.methods:
-        _check_method(study, method)
+    for name in study.methods:
+        method = methods()[name]
+        with errors_at(f"{study.key}.methods"):
+            method.require_libraries()
+            if not kind.accepts(method):
+                able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
+                raise UserError(f"{kind.name} cannot probe {name}; allowed: {able}")
     for name in study.external_results:
         if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
             allowed = "none with a probe" if kind.probes else "csv files that exist"
@@ -120,18 +118,6 @@ def _check_variants(study: Study) -> None:
     for method in study.methods:
         if not study.variants.get(method):
             raise UserError(f"{study.key}.include_base: false leaves nothing of {method}")
-
-
-def _check_method(study: Study, name: str) -> None:
-    """A method must be installed, and suit the probe of the study."""
-    key = f"{study.key}.methods"
-    method = methods()[name]
-    with errors_at(key):
-        method.require_libraries()
-    kind = study.declaration
-    if not kind.accepts(method):
-        able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
-        raise UserError(f"{key}: {kind.name} cannot probe {name}; allowed: {able}")
 
 
 def _check_tuning(config: Config, studies: list[Study]) -> None:

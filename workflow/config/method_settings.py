@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from baselines import baselines, methods
-from baselines.baseline import Baseline
-from baselines.grids import BaselineSettings
 from npt.errors import UserError, unknown
 from npt.interface import Resources
 from npt.table import TASKS
@@ -46,15 +44,10 @@ def check_grid(method: str, settings: Any) -> None:
     for task in TASKS:
         baseline.grids(settings, task, 1)
     if settings.fixed:
-        _check_fixed(baseline, settings)
-
-
-def _check_fixed(baseline: Baseline, settings: BaselineSettings) -> None:
-    """Some task has each of the fixed parameters."""
-    names: set[str] = set()
-    for task in TASKS:
-        names.update(baseline.known_parameters(task))
-    for name in settings.fixed:
-        if name not in names:
-            raise UserError(f"{baseline.name}.fixed: {unknown(name, sorted(names))}")
-    baseline.check(settings.fixed, "fixed")
+        names: set[str] = set()
+        for task in TASKS:
+            names.update(baseline.known_parameters(task))
+        for name in settings.fixed:
+            if name not in names:
+                raise UserError(f"{method}.fixed: {unknown(name, sorted(names))}")
+        baseline.check(settings.fixed, "fixed")

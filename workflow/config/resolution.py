@@ -43,7 +43,11 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
     last = f"settings.{method}"
     owners: dict[str, str] = {}  # key of the last layer with a setting
     for key, layer in layers.items():
-        merged = _with_changes(merged, layer)
+        before = merged.get(FIXED)
+        after = layer.get(FIXED)
+        merged |= layer
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            merged[FIXED] = {**before, **after}
         if layer and key:
             last = key
             owners |= dict.fromkeys(layer, key)
@@ -54,16 +58,6 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         setting = re.match(r"(?:\.|: ')(\w+)", rest)
         owner = owners.get(setting[1], last) if setting else last
         raise UserError(owner + rest) from None
-
-
-def _with_changes(settings: Changes, changes: Changes) -> dict[str, Any]:
-    """Settings with changes to them."""
-    merged = {**settings, **changes}
-    before = settings.get(FIXED)
-    after = changes.get(FIXED)
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        merged[FIXED] = {**before, **after}
-    return merged
 
 
 def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import product
 
 from baselines import methods
 from npt.data.custom import CustomDataset
@@ -15,8 +16,6 @@ from workflow.config.scoring import Scoring
 from workflow.config.study import Study, studies_of
 from workflow.planning.run import Run
 from workflow.planning.selection import select, variant_key
-
-Blocks = Mapping[tuple[str, int], list[Run]]  # runs by key and seed
 
 
 class Plan(Strict):
@@ -47,16 +46,19 @@ class Plan(Strict):
         runs = {run.stem: run for block in blocks.values() for run in block}
         planned: dict[str, Study] = {}
         for study, variants in selections:
-            folds_by_stem = _folds_by_stem(study, variants, blocks)
+            folds_by_stem: dict[str, tuple[int, ...]] = {}
+            for variant, seed in product(variants, study.seeds):
+                for run in blocks[variant.key, seed]:
+                    wanted = study.folds[run.dataset]
+                    folds = tuple(fold for fold in run.folds if fold in wanted)
+                    if folds:
+                        folds_by_stem[run.stem] = folds
             planned[study.name] = study.model_copy(update={"runs": folds_by_stem})
-        used = {run.dataset for run in runs.values()}
         return cls(
             preset=config.preset,
             note=config.note,
             scoring=config.scoring,
-            custom_datasets={
-                name: dataset for name, dataset in config.custom_datasets.items() if name in used
-            },
+            custom_datasets=config.custom_datasets,
             runs=runs,
             studies=planned,
         )
@@ -106,8 +108,8 @@ class Plan(Strict):
         return studies
 
 
-def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
-    """Runs of all folds that some study needs, cut into blocks as the methods declare."""
+def _blocks(selections: list[tuple[Study, list[Run]]]) -> dict[tuple[str, int], list[Run]]:
+    """Runs of all folds that studies need, by key and seed, in blocks as the methods declare."""
     wanted: dict[tuple[str, int], set[int]] = {}
     variants: dict[str, Run] = {}
     for study, selected in selections:
@@ -128,15 +130,3 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> Blocks:
             for start in range(0, len(folds), size)
         ]
     return blocks
-
-
-def _folds_by_stem(study: Study, variants: list[Run], blocks: Blocks) -> dict[str, tuple[int, ...]]:
-    """Runs of a study with the folds that it uses."""
-    folds_by_stem: dict[str, tuple[int, ...]] = {}
-    for variant in variants:
-        for seed in study.seeds:
-            for run in blocks[variant.key, seed]:
-                folds = tuple(fold for fold in run.folds if fold in study.folds[run.dataset])
-                if folds:
-                    folds_by_stem[run.stem] = folds
-    return folds_by_stem

@@ -84,9 +84,7 @@ class Run(Strict):
 
     def trial(self, name: str) -> Run:
         """A configuration of a search, as a run of its own."""
-        fields = self.model_dump(exclude={"trials"})
-        fields |= {"variant": name, "settings": self.trials[name]}
-        return Run(**fields)
+        return self.changed(variant=name, settings=self.trials[name], trials={})
 
     def changes_of(self, name: str) -> dict[str, Any]:
         """Settings of a configuration that differ from the base."""

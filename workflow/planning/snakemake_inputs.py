@@ -6,13 +6,12 @@ them with `set-resources`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
 from baselines import methods
 from npt.metrics import METRICS_VERSION
-from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run, hash_of
@@ -106,7 +105,7 @@ class Jobs:
 
     def study_files(self, wildcards: Any) -> list[str]:
         """Rows and predictions of a study, exactly those planned, and the datasets they are of."""
-        study = self._study(wildcards)
+        study = self.plan.studies[wildcards.study]
         files = [*study.external_results, *map(paths.prepared, study.datasets)]
         for run in self.plan.runs_of(study):
             if study.is_probed(run.method, run.variant):
@@ -117,7 +116,7 @@ class Jobs:
 
     def contents(self, wildcards: Any) -> str:
         """Hash of what a study consists of, and of the version of the metrics."""
-        study = self._study(wildcards)
+        study = self.plan.studies[wildcards.study]
         runs = [(run.stem, run.fingerprint) for run in self.plan.runs_of(study)]
         return hash_of([study.model_dump(mode="json"), runs, METRICS_VERSION])
 
@@ -135,9 +134,6 @@ class Jobs:
     def _run(self, wildcards: Any) -> Run:
         return self.plan.runs[self.stem(wildcards)]
 
-    def _study(self, wildcards: Any) -> Study:
-        return self.plan.studies[wildcards.study]
-
 
 def growing_minutes(first: int) -> Callable[[Any, int], int]:
     """Time limit by attempt, at most two days; trainings and searches resume at the next one."""
@@ -146,3 +142,20 @@ def growing_minutes(first: int) -> Callable[[Any, int], int]:
         return min(MOST_MINUTES, first * attempt)
 
     return limit
+
+
+def any_of(names: Iterable[str]) -> str:
+    """Pattern of some names; of none, it matches nothing."""
+    return "|".join(names) or "(?!)"
+
+
+def methods_of(*rules: str) -> str:
+    """Pattern of the methods that some rules run."""
+    names: list[str] = []
+    for name, method in methods().items():
+        rule = "fit_accelerated" if method.accelerated else "fit"
+        if method.saves_weights:
+            rule = "train"
+        if rule in rules:
+            names.append(name)
+    return any_of(names)

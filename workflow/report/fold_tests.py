@@ -13,7 +13,9 @@ SIZES = ["train_rows", "test_rows"]
 
 
 def fold_test(differences: pd.Series, test_fraction: float) -> tuple[float, str]:
-    """Whether a mean over folds differs from zero; every test over folds is this one.
+    """Whether a mean over folds differs from zero (Nadeau and Bengio 2003).
+
+    Every test over folds is this one.
 
     Args:
         differences: One per fold.
@@ -22,6 +24,8 @@ def fold_test(differences: pd.Series, test_fraction: float) -> tuple[float, str]
     Returns:
         The two-sided p-value, and the reason if it is NaN because there is no test.
     """
+    from scipy.stats import t
+
     folds = len(differences)
     if folds < FEWEST_FOLDS:
         few = f"too few for a test, at least {FEWEST_FOLDS} are needed"
@@ -30,21 +34,9 @@ def fold_test(differences: pd.Series, test_fraction: float) -> tuple[float, str]
         return np.nan, "these rows lack the number of train rows"
     if nearly_equal(differences):
         return np.nan, "the same difference on every fold"
-    return corrected_p_value(differences.to_numpy(), test_fraction), ""
-
-
-def corrected_p_value(differences: np.ndarray, test_fraction: float) -> float:
-    """Of the corrected resampled t-test of paired differences (Nadeau and Bengio 2003).
-
-    Args:
-        differences: One per fold (K,), not all equal.
-        test_fraction: Test rows over train rows of a fold.
-    """
-    from scipy.stats import t
-
-    folds = len(differences)
-    variance = (1 / folds + test_fraction) * differences.var(ddof=1)
-    return 2 * float(t.sf(abs(differences.mean()) / np.sqrt(variance), folds - 1))
+    values = differences.to_numpy()
+    variance = (1 / folds + test_fraction) * values.var(ddof=1)
+    return 2 * float(t.sf(abs(values.mean()) / np.sqrt(variance), folds - 1)), ""
 
 
 def fraction_tested(rows: pd.DataFrame) -> float:

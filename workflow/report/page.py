@@ -21,7 +21,6 @@ from workflow.report.provenance import (
     version_lines,
 )
 from workflow.report.sections import Section
-from workflow.report.statistics import has_seeds
 from workflow.report.study import ReportedStudy
 from workflow.report.svg import inline_svg
 from workflow.studies.error_columns import columns_of
@@ -57,8 +56,12 @@ def render(
     environment.filters |= {"table": html_table, "note": html_note, "extent": extent}
     rows = {study.name: study.rows for study in reported}
     questions: dict[str, list[ReportedStudy]] = {}
+    controls = []  # what must have no effect, and what must have one
     for study in reported:
-        questions.setdefault(study.question, []).append(study)
+        questions.setdefault(study.kind.title, []).append(study)
+        card = study.kind.view.card
+        if card and card.controls:
+            controls += card.controls(study.tables[card.table].tidy)
     facts = [run_line(rows.values(), preset), code_revision()]
     return environment.get_template("page.html.j2").render(
         preset=preset,
@@ -66,7 +69,7 @@ def render(
         note=note,
         questions=questions,
         drawing=drawing,
-        controls=_controls(reported),
+        controls=Section("Controls", columns_of(controls)) if controls else None,
         datasets=datasets_section(prepared),
         descriptions=[
             dataset.facts["description"] for dataset in prepared if "description" in dataset.facts
@@ -78,18 +81,10 @@ def render(
 
 def extent(study: pd.DataFrame) -> str:
     """How much a study rests on."""
-    nouns = ["dataset", "fold", "seed"] if has_seeds(study) else ["dataset", "fold"]
+    nouns = ["dataset", "fold"]
+    if study["seed"].nunique() > 1:
+        nouns.append("seed")
     counts = [counted(study[noun].nunique(), noun) for noun in nouns]
     if "rows" in study and study["rows"].notna().any():
         counts.append(f"at most {study['rows'].max():.0f} probed test rows of each")
     return ", ".join(counts)
-
-
-def _controls(reported: Sequence[ReportedStudy]) -> Section | None:
-    """What must have no effect, and what must have one, with what was measured."""
-    rows = []
-    for study in reported:
-        card = study.kind.view.card
-        if card and card.controls:
-            rows += card.controls(study.tables[card.table].tidy)
-    return Section("Controls", columns_of(rows)) if rows else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ TABLES = {
     "rmse": ("table_11_rmse",),
     "mse": ("table_12_mse",),
 }
+PRINTED = re.compile(r"(\d[\d.]*)(?:±([\d.]+))?")  # a mean, and its error
 SCALES = {"accuracy": 0.01}  # the paper prints percent
 FOLDS = 10  # of the paper's standard deviations
 WHOLE_METHODS = ("base", "tuned")  # variants that are a method as the paper has it
@@ -41,8 +43,23 @@ DIFFERENCE_NOTE = (
 
 @cache
 def published() -> Mapping[str, Any]:
-    """The paper's printed numbers."""
-    return json.loads(PATH.read_text(encoding="utf-8"))
+    """The paper's printed numbers: each cell with its text, value and error."""
+    return _with_numbers(json.loads(PATH.read_text(encoding="utf-8")), "standard_error")
+
+
+def _with_numbers(node: Any, error: str) -> Any:
+    """A part of the file with cells for printed numbers; `error` is the name of theirs."""
+    if isinstance(node, dict) and "printed" not in node:
+        if "deviation" in node.get("uncertainty", ""):  # Table 12
+            error = "standard_deviation"
+        return {name: _with_numbers(inner, error) for name, inner in node.items()}
+    match = PRINTED.fullmatch(node) if isinstance(node, str) else None
+    if match is None:
+        return node
+    cell = {"printed": node, "value": float(match[1])}
+    if match[2]:
+        cell[error] = float(match[2])
+    return cell
 
 
 def paper_name(dataset: str) -> str:
@@ -50,9 +67,9 @@ def paper_name(dataset: str) -> str:
     return dataset.removesuffix("_legacy") if dataset in datasets() else ""
 
 
-def is_part_of(dataset: str, paper_dataset: str) -> bool:
-    """Whether a dataset is one of the paper's, a sample of it, or has other splits of it."""
-    return dataset in datasets() and dataset.partition("_")[0] == paper_dataset
+def is_protein(dataset: str) -> bool:
+    """Whether a dataset is Protein, a sample of it, or has other splits of it."""
+    return dataset in datasets() and dataset.partition("_")[0] == "protein"
 
 
 def whole_methods(encoder: str) -> tuple[str, ...]:

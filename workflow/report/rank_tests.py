@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,30 +45,25 @@ def rank_tests(study: pd.DataFrame, scoring: Scoring) -> RankTests:
 
     Refused for fewer than five datasets or three methods, and where a rank is missing.
     """
+    from scipy.stats import studentized_range
+
     summary = primary_summary(study, scoring)
     ranks = rank_matrix(summary)
     ranks = ranks[ranks.mean().sort_values(kind="stable").index]
     reason = refusal(ranks)
-    p_value = float("nan") if reason else _friedman(ranks)
-    pairs = np.ones((ranks.shape[1], ranks.shape[1]))
+    p_value = float("nan")
+    if not reason:
+        p_value = _permuted_p_value(list(ranks.to_numpy().T), _squared_mean_ranks, "greater")
+    datasets, methods = ranks.shape
+    pairs = np.ones((methods, methods))
     if p_value < LEVEL:
-        pairs = nemenyi(ranks)
+        # `scikit_posthocs` ranks values again, which would undo the last ranks of failed methods.
+        means = ranks.mean().to_numpy()
+        distances = np.abs(means[:, None] - means)
+        distances /= np.sqrt(methods * (methods + 1) / (6 * datasets))
+        pairs = studentized_range.sf(np.sqrt(2) * distances, methods, np.inf)
     by_model = pd.DataFrame(pairs, ranks.columns, ranks.columns)
     return RankTests(summary, ranks, reason, p_value, by_model)
-
-
-def nemenyi(ranks: pd.DataFrame) -> np.ndarray:
-    """p-values (methods, methods) of Nemenyi's test, from ranks (datasets × methods).
-
-    `scikit_posthocs` ranks values again, which would undo the last ranks of failed methods.
-    """
-    from scipy.stats import studentized_range
-
-    datasets, methods = ranks.shape
-    means = ranks.mean().to_numpy()
-    distances = np.abs(means[:, None] - means)
-    distances /= np.sqrt(methods * (methods + 1) / (6 * datasets))
-    return studentized_range.sf(np.sqrt(2) * distances, methods, np.inf)
 
 
 def refusal(ranks: pd.DataFrame) -> str:
@@ -83,35 +79,27 @@ def refusal(ranks: pd.DataFrame) -> str:
     return ""
 
 
-def _friedman(ranks: pd.DataFrame) -> float:
-    from scipy.stats import permutation_test
-
-    def squared_mean_ranks(*columns: np.ndarray, axis: int) -> np.ndarray:
-        """Under permutation within datasets their sum grows with Friedman's statistic."""
-        return np.sum([column.mean(axis=axis) ** 2 for column in columns], axis=0)
-
-    test = permutation_test(
-        list(ranks.to_numpy().T),
-        squared_mean_ranks,
-        permutation_type="samples",
-        alternative="greater",
-        n_resamples=RESAMPLES,
-        rng=0,
-    )
-    return float(test.pvalue)
-
-
 def sign_flip_p_value(differences: pd.Series) -> float:
     """Two-sided p-value that paired differences, one of each dataset, have a mean of zero.
 
     By flipping their signs: all combinations of up to 13 datasets, a random sample of more.
     """
+    return _permuted_p_value([differences.to_numpy()], np.mean, "two-sided")
+
+
+def _squared_mean_ranks(*columns: np.ndarray, axis: int) -> np.ndarray:
+    """Under permutation within datasets their sum grows with Friedman's statistic."""
+    return np.sum([column.mean(axis=axis) ** 2 for column in columns], axis=0)
+
+
+def _permuted_p_value(samples: list[np.ndarray], statistic: Any, alternative: Any) -> float:
     from scipy.stats import permutation_test
 
     test = permutation_test(
-        (differences.to_numpy(),),
-        np.mean,
+        samples,
+        statistic,
         permutation_type="samples",
+        alternative=alternative,
         n_resamples=RESAMPLES,
         rng=0,
     )

@@ -45,11 +45,17 @@ def rank_methods(
     models = summary[METHOD].drop_duplicates()
     pairs = summary[["dataset"]].drop_duplicates().merge(models, how="cross")
     ranked = pairs.merge(summary, on=MODEL, how="left")
-    _refuse_holes(ranked)
+    holes = ranked[ranked["mean"].isna() & (ranked["reason"].fillna("") == "")]
+    if len(holes):
+        hole = holes.iloc[0]
+        model = f"{hole['method']} ({hole['variant']})"
+        raise UserError(f"{hole['dataset']}: {model} has no result and no reason; not ranked")
     means = ranked["mean"]
     tie_break = "average"
     if ranking == "paper":
-        means = means.loc[_order_of_equals(ranked["method"])]
+        places = {name: place for place, name in enumerate(ORDER_OF_EQUALS)}
+        order = ranked["method"].map(places).sort_values(kind="stable")  # NaN of others is last
+        means = means.loc[order.index]
         tie_break = "first"
     ranks = means.groupby(ranked["dataset"]).rank(ascending=not higher_is_better, method=tie_break)
     return ranked.assign(rank=ranks.fillna(len(models)))
@@ -82,17 +88,3 @@ def mean_ranks(ranked: pd.DataFrame) -> pd.DataFrame:
     groups = ranked.groupby(METHOD, sort=False)["rank"]
     means = groups.agg(mean_rank="mean", standard_error=standard_error, datasets="count")
     return means.reset_index().sort_values(["mean_rank", *METHOD], ignore_index=True)
-
-
-def _refuse_holes(ranked: pd.DataFrame) -> None:
-    holes = ranked[ranked["mean"].isna() & (ranked["reason"].fillna("") == "")]
-    if len(holes):
-        hole = holes.iloc[0]
-        model = f"{hole['method']} ({hole['variant']})"
-        raise UserError(f"{hole['dataset']}: {model} has no result and no reason; not ranked")
-
-
-def _order_of_equals(methods: pd.Series) -> pd.Index:
-    """Index of the rows, sorted by their method's place in `ORDER_OF_EQUALS`."""
-    places = {name: place for place, name in enumerate(ORDER_OF_EQUALS)}
-    return methods.map(places).sort_values(kind="stable").index  # NaN of others is last

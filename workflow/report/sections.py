@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from workflow.report.cells import Cell
+from workflow.report.cells import DASH, Cell
+from workflow.report.titles import dataset_title, method_title
 
 
 @dataclass(frozen=True)
@@ -61,3 +62,16 @@ def with_notes(sections: Sequence[Section], *notes: str) -> tuple[Section, ...]:
         return ()
     last = sections[-1]
     return (*sections[:-1], replace(last, notes=(*notes, *last.notes)))
+
+
+def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Reasons of missing results, and the meaning of a star, for a frame with a row per model."""
+    notes = []
+    for row in frame.to_dict("records"):
+        if row["reason"]:
+            title = method_title(row["method"], row["variant"])
+            notes.append(f"{DASH} {title} on {dataset_title(row['dataset'])}: {row['reason']}")
+    titles = [dataset_title(name) for name in frame["dataset"]]
+    if any(title.endswith("*") for title in titles):
+        notes.append("\\* not one of the paper's ten datasets")
+    return tuple(notes)

@@ -16,7 +16,7 @@ from npt.metrics import METRICS
 from npt.table import TASKS, Task
 from workflow.results.row import LINEAR
 
-LEVEL = 0.05  # significance level of all tests
+LEVEL = 0.05  # significance level
 ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
 METHOD = ["method", "variant"]
 MODEL = ["dataset", *METHOD]
@@ -66,11 +66,6 @@ def tasks_of(study: pd.DataFrame) -> list[Task]:
     """Tasks that occur in a study."""
     present = set(study["task"].unique())
     return [task for task in TASKS if task in present]
-
-
-def has_seeds(study: pd.DataFrame) -> bool:
-    """Whether models were trained with more than one random seed."""
-    return "seed" in study and study["seed"].nunique() > 1
 
 
 def fold_means(study: pd.DataFrame) -> pd.DataFrame:
@@ -174,7 +169,7 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
             "folds": len(values),
             "reason": reason,
         }
-        if len(values) and has_seeds(model.seeds):
+        if len(values) and model.seeds["seed"].nunique() > 1:
             variances = model.seeds.groupby("fold")[column].var(ddof=1)
             row["seed_deviation"] = variances.mean() ** 0.5
         rows.append(row)

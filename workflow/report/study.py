@@ -35,12 +35,6 @@ class ReportedStudy:
     figures: tuple[str, ...]
 
     @property
-    def question(self) -> str:
-        """Heading of the study's section."""
-        card = self.kind.view.card
-        return card.question if card else self.kind.title
-
-    @property
     def answer(self) -> str:
         """A sentence of numbers; empty if the kind has none, or the study no result."""
         card = self.kind.view.card

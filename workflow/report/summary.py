@@ -55,8 +55,6 @@ def stored_study(folder: Path, name: str, config: Config) -> pd.DataFrame:
     if name in config.studies:
         for external in config.studies[name].external_results:
             parts.append(read_study(ROOT / external))
-    if len(parts) == 1:
-        return parts[0]
     return pd.concat(parts, ignore_index=True).drop_duplicates(TRAINING, ignore_index=True)
 
 
@@ -66,7 +64,7 @@ def summary(reported: Sequence[ReportedStudy], preset: str, note: str = "") -> s
     if note:
         parts.append(note)
     for study in reported:
-        parts += [f"## {study.name}: {study.question}", f"Based on {extent(study.rows)}."]
+        parts += [f"## {study.name}: {study.kind.title}", f"Based on {extent(study.rows)}."]
         parts += [study.answer] if study.answer else []
         for section in study.sections:
             parts += [f"### {section.title}", markdown_table(section)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from baselines import methods
 from npt.data import store
 from npt.errors import UserError
 from npt.metrics import METRICS_VERSION
@@ -13,8 +15,8 @@ from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.results.external import external_rows
+from workflow.results.job import data_columns
 from workflow.results.predictions import fold_scores, read_predictions
-from workflow.results.requirements import planned_data, planned_probe, require
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows, remedy
 
@@ -49,7 +51,7 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
     path = Path(paths.run_rows(run.stem))
     if is_probed:
         path = Path(paths.probe_rows(study.name, run.stem))
-    planned = {"fingerprint": run.fingerprint, **planned_data(prepared)}
+    planned = {"fingerprint": run.fingerprint, **data_columns(prepared)}
     read_arrays = cache(read_predictions)
     identity = f"{run.key} seed {run.seed} fold {study.runs[run.stem][0]}"
     rows: list[Row] = []
@@ -61,9 +63,9 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
             if len(same) != 1:
                 raise UserError(f"{path}: {len(same)} rows of {identity}")
             (row,) = same
-            require(row, planned, path)
+            row.require(planned, path)
             if is_probed:
-                require(row, planned_probe(row, study, prepared), path)
+                row.require(planned_probe(row, study, prepared), path)
             elif row.status == "ok" and row.metrics != METRICS_VERSION:
                 arrays = read_arrays(Path(paths.run_predictions(run.stem)))
                 row = row.changed(fold_scores(prepared, fold, arrays))
@@ -73,3 +75,14 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
     except UserError as error:
         raise UserError(f"{error}; {remedy(path)}") from None
     return rows
+
+
+def planned_probe(row: Row, study: Study, prepared: store.Prepared) -> dict[str, Any]:
+    """Columns of a row of a probe: its version, and its query if it gave a result."""
+    version = f"{methods()[row.method].version}.{study.declaration.version}"
+    if row.status != "ok":
+        return {"revision": version}
+    rows = len(prepared.splits[row.fold].test)
+    if study.max_test_rows is not None:
+        rows = min(rows, study.max_test_rows)
+    return {"revision": version, "options": study.options, "rows": rows}

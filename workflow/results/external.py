@@ -16,7 +16,7 @@ from npt.data.store import Prepared
 from npt.errors import UserError, unknown
 from npt.metrics import METRICS
 from npt.validation import user_error
-from workflow.results.requirements import planned_data, require
+from workflow.results.job import data_columns
 from workflow.results.row import Row, sizes
 from workflow.results.study_file import read_study
 
@@ -90,7 +90,7 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
     except ValueError as error:
         raise UserError(f"{where}: {error}") from None
     if row.data:
-        require(row, planned_data(prepared), where)
+        row.require(data_columns(prepared), where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
     measured = [metric for metric in metrics if f"test_{metric.name}" in row.facts]
     for metric in measured:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from npt.atomic import replacing
 from npt.evaluation import Evaluation, evaluate
-from npt.interface import Resources, Savable, Trial
+from npt.interface import Resources, Trial
 from npt.metrics import METRICS_VERSION, scores
 from workflow.planning import paths
 from workflow.results.job import Job, device_title
@@ -46,23 +46,19 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     if refusal:
         row = Row(**identity, status="skipped", reason=refusal)
         return FittedFold(row, arrays={}, trials=(), save=None)
-    learner = job.method.build(job.settings, resources)
+    learner: Any = job.method.build(job.settings, resources)
     evaluation = evaluate(learner, train_table, its_split, job.run.training_seed(fold))
-    device = None  # of a fit that failed
-    if evaluation.status == "ok":
-        device = device_title(learner)
+    is_fitted = evaluation.status == "ok"
+    device = device_title(learner.device) if is_fitted else None
     row = Row(**identity, **_outcome(evaluation), threads=resources.threads, device=device)
     if evaluation.predictions:
-        metrics = scores(evaluation.predictions, job.prepared.table, split)
+        metrics = scores(evaluation.predictions, table, split)
         row = row.changed({"metrics": METRICS_VERSION, **metrics})
-    save = None
-    if job.method.saves_weights and evaluation.status == "ok":
-        save = cast(Savable, learner).save
     return FittedFold(
         row,
         arrays=fold_arrays(fold, split, evaluation.predictions),
         trials=tuple(evaluation.trials),
-        save=save,
+        save=learner.save if is_fitted and job.method.saves_weights else None,
     )
 
 

@@ -91,14 +91,13 @@ class Job:
         """Columns of a row that name its run, data, code and versions."""
         return {
             "dataset": self.run.dataset,
-            "task": self.prepared.table.task,
             "method": self.run.method,
             "variant": self.run.variant,
             "fold": fold,
             "seed": self.run.seed,
             "preset": self.preset,
             "fingerprint": self.run.fingerprint,
-            **data_hashes(self.prepared),
+            **data_columns(self.prepared),
             "revision": str(self.method.version),
             "versions": versions(self.method.libraries),
             "machine": machine(),
@@ -107,9 +106,10 @@ class Job:
         }
 
 
-def data_hashes(prepared: store.Prepared) -> dict[str, str]:
-    """Hashes of a prepared dataset's cells and folds, as rows record them."""
+def data_columns(prepared: store.Prepared) -> dict[str, str]:
+    """Columns of the rows of a dataset: its task, and hashes of its cells and folds."""
     return {
+        "task": prepared.table.task,
         "data": prepared.facts["content"][:HASH_LENGTH],
         "splits": prepared.facts["splits"][:HASH_LENGTH],
     }
@@ -127,9 +127,9 @@ def machine() -> str:
     return f"{processor}, {counted(cpu_count(), 'core')}"
 
 
-def device_title(model: object) -> str:
-    """The device that a fitted model is on, with the model of a GPU."""
-    device = str(getattr(model, "device", "cpu"))
+def device_title(device: object) -> str:
+    """A torch device by name, with the model of a GPU."""
+    device = str(device)
     if not device.startswith("cuda"):
         return device
     import torch

@@ -15,9 +15,8 @@ from npt.data.store import Prepared
 from npt.errors import UserError
 from npt.interface import Prediction
 from npt.metrics import scores
-from npt.table import Part, Split
+from npt.table import HELD_OUT, Part, Split
 
-PARTS: tuple[Part, ...] = ("validation", "test")
 Arrays = Mapping[str, np.ndarray]
 DAMAGE = (ValueError, EOFError, OSError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
@@ -69,7 +68,7 @@ def fold_scores(prepared: Prepared, fold: int, arrays: Arrays) -> dict[str, floa
     """
     split = prepared.splits[fold]
     predictions: dict[Part, Prediction] = {}
-    for part in PARTS:
+    for part in HELD_OUT:
         rows = arrays.get(f"fold_{fold}_{part}_rows")
         values = arrays.get(f"fold_{fold}_{part}")
         if rows is None or values is None:

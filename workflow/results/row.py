@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from npt.errors import UserError
 from npt.table import Split, Task
 from workflow.planning import paths
 
@@ -22,7 +24,7 @@ class Row(BaseModel):
     """Schema of a row; the order of the fields is that of the columns of a collected study.
 
     Extra columns are the facts of a probe, and metrics (`validation_<metric>`, `test_<metric>`).
-    `collect` computes those again from the saved predictions if they are of other code.
+    `collect` computes those again from the saved predictions if they are of another version.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
@@ -63,7 +65,7 @@ class Row(BaseModel):
     peak_gpu_memory_mb: Amount | None = None
     threads: Count | None = None
     device: str | None = None
-    metrics: str = ""  # hash of the code that computed the metrics
+    metrics: str = ""  # version of the metrics, `METRICS_VERSION`
     source: str = ""  # csv file of external results; empty for rows computed here
 
     @property
@@ -84,6 +86,15 @@ class Row(BaseModel):
     def values(self) -> dict[str, Any]:
         """The columns that were set, in the order of the fields, then the extra ones."""
         return self.model_dump(exclude_unset=True)
+
+    def require(self, planned: Mapping[str, Any], where: Path | str) -> None:
+        """Raise `UserError` for another value than planned, and for a failure without a reason."""
+        for column, value in planned.items():
+            recorded = getattr(self, column, None)
+            if recorded != value:
+                raise UserError(f"{where}: {column}: {recorded}, planned {value}")
+        if self.status != "ok" and not self.reason:
+            raise UserError(f"{where}: reason: fold {self.fold} is {self.status} without a reason")
 
     def changed(self, changes: Mapping[str, Any]) -> Row:
         """The same row with other values; unknown names become extra columns."""

@@ -7,7 +7,7 @@ rule probe:
     log:
         paths.log("probe", paths.RUN),
     wildcard_constraints:
-        method=patterns.methods_of_rule("train"),
+        method=methods_of("train"),
     threads: 1
     resources:
         gpu=1,
@@ -25,9 +25,7 @@ rule probe:
 # Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
 use rule probe as probe_baseline with:
     wildcard_constraints:
-        method=patterns.any_of(
-            [patterns.methods_of_rule(rule) for rule in ("fit", "fit_accelerated")]
-        ),
+        method=methods_of("fit", "fit_accelerated"),
     resources:
         gpu=0,
         mem_mb=jobs.memory,

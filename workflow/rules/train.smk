@@ -8,7 +8,7 @@ rule train:
     log:
         paths.log("run", paths.RUN),
     wildcard_constraints:
-        method=patterns.methods_of_rule("train"),
+        method=methods_of("train"),
     priority: 10
     threads: 1
     resources:
@@ -34,7 +34,7 @@ rule fit:
     log:
         paths.log("run", paths.RUN),
     wildcard_constraints:
-        method=patterns.methods_of_rule("fit"),
+        method=methods_of("fit"),
     threads: 1
     resources:
         gpu=0,
@@ -53,4 +53,4 @@ rule fit:
 # A profile can give these a GPU, with `set-resources`.
 use rule fit as fit_accelerated with:
     wildcard_constraints:
-        method=patterns.methods_of_rule("fit_accelerated"),
+        method=methods_of("fit_accelerated"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from npt.data import store
 from npt.data.custom import CustomDataset
-from npt.data.preparation import described, prepare_custom, prepare_declared
+from npt.data.preparation import prepare_custom, prepare_declared
 from npt.errors import UserError, unknown
 from workflow.planning import paths
 from workflow.planning.kept import load
@@ -28,7 +28,9 @@ def main() -> None:
     else:
         prepared = prepare_declared(dataset, downloads)
     store.save(Path(paths.prepared(arguments.dataset)), prepared)
-    for line in described(prepared):
+    facts = dict(prepared.facts)
+    description = facts.pop("description", [])
+    for line in (*(f"{name}: {value}" for name, value in facts.items()), *description):
         print(line)
 
 

@@ -9,7 +9,6 @@ from filelock import FileLock
 
 from npt.errors import UserError
 from npt.interface import Resources
-from workflow.config.study import Study
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.results.job import Job
@@ -31,25 +30,21 @@ def main() -> None:
     if not studies:
         raise UserError(f"--run: no study probes {job.run.stem}")
     with FileLock(paths.run_lock(job.run.stem)):
-        probe_models(job, studies, arguments.threads, arguments.device)
-
-
-def probe_models(job: Job, studies: list[Study], threads: int, device: str) -> None:
-    """Probe all folds of a run for some studies, and write their files."""
-    if job.method.saves_weights:
-        device = gpu_lock.device(device)
-    probe = RunProbe.from_job(job, Resources(threads, device))
-    rows: dict[str, list[Row]] = {study.name: [] for study in studies}
-    arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
-    for fold in job.run.folds:
-        for study, row, fold_arrays in probe.fold(studies, fold):
-            rows[study.name].append(row)
-            arrays[study.name] |= fold_arrays
-            key = f"{study.name}: {row.run_key} seed {row.seed} fold {fold}"
-            print(f"{key}: {row.status} {row.reason}", flush=True)
-    for name in rows:
-        write_predictions(Path(paths.probe_predictions(name, job.run.stem)), arrays[name])
-        write_rows(Path(paths.probe_rows(name, job.run.stem)), rows[name])
+        device = arguments.device
+        if job.method.saves_weights:
+            device = gpu_lock.device(device)
+        probe = RunProbe.from_job(job, Resources(arguments.threads, device))
+        rows: dict[str, list[Row]] = {study.name: [] for study in studies}
+        arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
+        for fold in job.run.folds:
+            for study, row, fold_arrays in probe.fold(studies, fold):
+                rows[study.name].append(row)
+                arrays[study.name] |= fold_arrays
+                key = f"{study.name}: {row.run_key} seed {row.seed} fold {fold}"
+                print(f"{key}: {row.status} {row.reason}", flush=True)
+        for name in rows:
+            write_predictions(Path(paths.probe_predictions(name, job.run.stem)), arrays[name])
+            write_rows(Path(paths.probe_rows(name, job.run.stem)), rows[name])
 
 
 if __name__ == "__main__":

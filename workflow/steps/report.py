@@ -31,7 +31,7 @@ def main() -> None:
         partial.write_text(summary(reported, plan.preset, plan.note), encoding="utf-8")
     for study in reported:
         if study.answer:
-            print(f"{study.question} {study.answer}")
+            print(f"{study.kind.title} {study.answer}")
     print(results_line(studies))
 
 

@@ -20,9 +20,8 @@ from workflow.report.cells import (
     percent,
     text,
 )
-from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import tests_over_datasets
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import LEVEL, METHOD, by_model
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.errors import effect_cell

@@ -83,7 +83,7 @@ class RunProbe:
                 columns |= sizes(split)
                 columns["rows"] = len(rows)
                 columns["probe_seconds"] = round(seconds, 3)
-                columns["device"] = device_title(probe.trained)
+                columns["device"] = device_title(probe.trained.device)
                 columns |= facts
                 measured["rows"] = rows
                 arrays = {f"fold_{fold}_{name}": values for name, values in measured.items()}
@@ -99,7 +99,8 @@ class RunProbe:
         chosen = row.chosen or {}
         if method.load is None:
             assert method.refit is not None, f"{job.run.method} cannot be probed"
-            resources = Resources(self.resources.threads, row.device or "cpu")
+            device = (row.device or "cpu").partition(",")[0]  # without the model of the GPU
+            resources = Resources(self.resources.threads, device)
             return method.refit(job.settings, chosen, resources, blind, split, seed)
         settings = job.settings
         if job.run.trials:  # the best configuration of a search

@@ -48,6 +48,7 @@ class StudyKind:
     A kind with rules of its own is a subclass.
 
     Attributes:
+        title: Heading of its section of the report, which kinds may share.
         order: Position of the kind in lists and in the report's summary.
         probes: Whether the study probes trained models.
         trains_variants: Whether the kind names the variants of its runs itself (`variants_of`).
@@ -78,8 +79,6 @@ class StudyKind:
 
     def can_probe(self, method: Method) -> bool:
         """Whether models of a method can be asked what the kind's probe asks."""
-        if method.load is None and method.refit is None:
-            return False
         if method.realisations != self.realisations:
             return False
         return method.reads_rows or not self.needs_rows

@@ -27,7 +27,6 @@ class Card:
     """What the report's page shows of a study; a kind without one has all tables and figures.
 
     Attributes:
-        question: Heading of its section, which kinds may share.
         table: Name of the table that is shown.
         columns: Its columns that are shown, as far as the table has them; empty for all.
         answer: A sentence of numbers of the tidy table; empty if there are none.
@@ -35,7 +34,6 @@ class Card:
         controls: Rows of the table of controls, from the tidy table.
     """
 
-    question: str
     table: str
     columns: tuple[str, ...] = ()
     answer: MakesAnswer | None = None

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from npt.data.frames import Feature
+from npt.errors import listed
 from npt.table import Table
-from npt.wording import listed
 
 FEW_VALUES = 10
 NUMBER_WITH_UNIT = r"[-+]?[0-9.,]+ ?[^\W\d]+"

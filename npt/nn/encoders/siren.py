@@ -61,15 +61,6 @@ class PixelEncoder(nn.Module):
         return x.mean(1) if self.pool == "mean" else x[:, -1]
 
 
-def hidden_layer(width: int) -> nn.Sequential:
-    """What the thesis has between the two linear layers of its head: (..., E) to (..., E)."""
-    return nn.Sequential(
-        nn.LayerNorm(width),
-        nn.ReLU(),
-        nn.Dropout(DROPOUT),
-    )
-
-
 class PixelBlock(nn.Module):
     """Attention between pixels and a feed-forward layer, each followed by LayerNorm."""
 

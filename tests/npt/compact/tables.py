@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from npt.compact.learner import METHOD, CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
-from npt.compact.training import CompactTraining, build_model
+from npt.compact.training import CompactTraining
 from npt.interface import Resources
+from npt.nn.trained_network import build_model
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split, make_table
 
@@ -91,7 +92,7 @@ def started(
     split = split or first_split(table)
     blind = table.blind(split.test)
     encoder = Encoder.from_table(blind, split, settings)
-    model = build_model(encoder, settings, SEED, CPU)
+    model = build_model(partial(CompactNPT, encoder, settings), SEED, CPU)
     data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU)
     return CompactTraining(model, data, settings, SEED, stop_at)
 

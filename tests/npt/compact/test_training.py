@@ -154,7 +154,7 @@ def gradients(model: CompactNPT, seed: int, scale: float = 1.0) -> dict[str, Ten
 def step(optimiser: Optimiser, model: CompactNPT, gradient_of: dict[str, Tensor]) -> None:
     """An update whose gradients are given."""
     terms = [(p * gradient_of[name]).sum() for name, p in model.named_parameters()]
-    optimiser.step(torch.stack(terms).sum())
+    optimiser.step(torch.stack(terms).sum(), optimiser.updates + 1)
 
 
 def test_matrices_and_embeddings_alone_have_weight_decay() -> None:

@@ -64,7 +64,8 @@ def test_without_rows_is_a_prediction_in_the_rest_of_the_context(fitted: NPTRegr
     ):
         kept = np.flatnonzero(~np.isin(explanation.context, removed))
         smaller = replace(trained, context_rows=kept)
-        predicted = smaller.predict_table(fitted._new_rows(frame[:1])).values[0]
+        outputs = smaller.outputs(smaller.features(fitted._new_rows(frame[:1])))
+        predicted = smaller.decode(outputs).values[0]
         assert predicted == pytest.approx(expected, abs=1e-9)
 
 

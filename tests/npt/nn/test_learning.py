@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -11,8 +12,10 @@ from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
+from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
-from npt.nn.training import NPTTraining, build_model
+from npt.nn.trained_network import build_model
+from npt.nn.training import NPTTraining
 from npt.table import Split
 from tests.conftest import SMALL_NPT, first_split, make_table
 
@@ -69,7 +72,7 @@ def lookup_error(settings: NPTSettings) -> float:
     tables = torch.Generator().manual_seed(1)
     masks = torch.Generator().manual_seed(1)
     layout = ColumnLayout((KEYS, 1), (False, True), 1)
-    model = build_model(layout, settings, 1, torch.device("cpu"))
+    model = build_model(partial(NPT, layout, settings), 1, torch.device("cpu"))
     training = NPTTraining(model, lookup(tables), settings, 1)
     for number in range(1, settings.updates + 1):
         table = lookup(tables)

@@ -1,6 +1,7 @@
 """Images: patches are tokens, masks and losses act on single intensities."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
-from npt.nn.training import NPTTraining, build_model
+from npt.nn.trained_network import build_model
+from npt.nn.training import NPTTraining
 from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
 from tests.conftest import SMALL_NPT, make_table
@@ -63,7 +65,7 @@ def encoded(table: Table) -> tuple[EncodedTable, Split]:
 
 
 def network(table: Table) -> NPT:
-    return build_model(ColumnLayout.from_table(table, SETTINGS), SETTINGS, 3, CPU)
+    return build_model(partial(NPT, ColumnLayout.from_table(table, SETTINGS), SETTINGS), 3, CPU)
 
 
 @pytest.mark.parametrize("target", [0, 70, 192])

@@ -60,8 +60,8 @@ def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
     lamb = Lamb(plain.parameters(), clip=settings.clip)
     plain_optimiser = Lookahead(lamb, settings.lookahead_steps, settings.lookahead_share)
     target = data.target
-    for seed, weight in enumerate((1.0, 0.3, 0.0, 0.5)):
-        masked = mask(data, "train", settings, torch.Generator().manual_seed(seed))
+    for number, weight in enumerate((1.0, 0.3, 0.0, 0.5), start=1):
+        masked = mask(data, "train", settings, torch.Generator().manual_seed(number))
         tokens = model(masked.cells)[0]
         outputs = plain(masked.cells)
         assert torch.allclose(model.head.target(tokens[:, target]), outputs[target], atol=1e-9)
@@ -72,8 +72,8 @@ def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
         plain.zero_grad()
         loss.backward()
         expected.backward()
-        optimiser.step(0.01)
-        plain_optimiser.step(0.01)
+        optimiser.step(0.01, number)
+        plain_optimiser.step(0.01, number)
     trained = plain_from(model, shape)
     for (name, ours), theirs in zip(trained.named_parameters(), plain.parameters(), strict=True):
         # A softmax is invariant to the bias of the keys: its gradient is rounding noise, of which

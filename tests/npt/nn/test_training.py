@@ -3,6 +3,7 @@
 import csv
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import NPTTraining, build_model
+from npt.nn.trained_network import build_model
+from npt.nn.training import NPTTraining
 from npt.table import Part, Task
 from tests.conftest import first_split, make_table
 
@@ -47,7 +49,8 @@ def start(
     table = make_table(task, rows)
     split = first_split(table)
     data = EncodedTable.from_table(table.blind(split.test), split, statistics(table, split), CPU)
-    return build_model(ColumnLayout.from_table(table, settings), settings, 3, CPU), data
+    network = partial(NPT, ColumnLayout.from_table(table, settings), settings)
+    return build_model(network, 3, CPU), data
 
 
 # The weights stay, so that a loss depends on the random draws alone.

@@ -11,7 +11,7 @@ from npt.nn.column_layout import ColumnLayout
 from npt.nn.gaussian import LOWEST
 from npt.nn.head import ColumnHead, build_head
 from npt.nn.inputs import EncodedTable, ModelInput
-from npt.nn.losses import label_loss, target_gaussians, tradeoff, training_loss
+from npt.nn.losses import label_loss, tradeoff, training_loss
 from npt.nn.masking import Masked
 from npt.nn.optimiser import Adam, Lamb, Lookahead, learning_rate
 from npt.nn.settings import NPTSettings
@@ -69,7 +69,7 @@ def test_loss_of_a_gaussian_is_its_negative_log_density() -> None:
     empty = torch.zeros(3, 1)
     continuous = torch.tensor([True])
     truth = EncodedTable(empty, values[:, None], empty, empty, continuous, continuous, 0)
-    gaussians = target_gaussians(head, tokens[None])
+    gaussians = head.gaussians(tokens[None])
     assert torch.allclose(gaussians.mean[0], head.target(tokens)[:, 0])
     assert (gaussians.deviation > LOWEST).all()
     normal = torch.distributions.Normal(gaussians.mean[0], gaussians.deviation[0])
@@ -140,8 +140,8 @@ def test_lookahead_goes_part_of_the_way_every_six_updates(
     parameter = nn.Parameter(torch.zeros(1))
     optimiser = Lookahead(PlusOne([parameter]), 6, fraction, first_sync=first_sync)
     seen = []
-    for _ in range(12):
-        optimiser.step(1.0)
+    for number in range(1, 13):
+        optimiser.step(1.0, number)
         seen.append(parameter.item())
     assert seen[4:6] == [5, sixth]
     assert seen[11] == twelfth
@@ -189,11 +189,11 @@ def test_adam_is_torchs() -> None:
     unused = nn.Parameter(torch.ones(2, dtype=torch.double))
     optimiser = Lookahead(Adam([ours, unused], epsilon=1e-6), steps=1, fraction=1.0)
     expected = torch.optim.Adam([theirs], lr=0.1, eps=1e-6)
-    for _ in range(5):
+    for number in range(1, 6):
         gradient = torch.randn(4, 3, dtype=torch.double)
         ours.grad = gradient.clone()
         theirs.grad = gradient
-        optimiser.step(0.1)
+        optimiser.step(0.1, number)
         expected.step()
     assert torch.allclose(ours, theirs, atol=1e-12)
     assert torch.equal(unused, torch.ones_like(unused))

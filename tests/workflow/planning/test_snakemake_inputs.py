@@ -10,9 +10,8 @@ import pytest
 from baselines import methods
 from tests import rows
 from workflow.config.reading import read_file
-from workflow.planning.patterns import methods_of_rule
 from workflow.planning.plan import Plan
-from workflow.planning.snakemake_inputs import Jobs
+from workflow.planning.snakemake_inputs import Jobs, methods_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -37,7 +36,7 @@ def run(dataset: str, method: str, folds: str = "0", variant: str = "base") -> W
 
 
 def test_every_method_has_one_rule() -> None:
-    patterns = [methods_of_rule(rule) for rule in ("train", "fit", "fit_accelerated")]
+    patterns = [methods_of(rule) for rule in ("train", "fit", "fit_accelerated")]
     names = "|".join(patterns).split("|")
     assert sorted(names) == sorted(methods())
     accelerated = {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from workflow.report.fold_tests import corrected_p_value, fold_test, fraction_tested
+from workflow.report.fold_tests import fold_test, fraction_tested
 
 
 def test_corrected_test_by_hand_doubts_more_than_the_plain_one() -> None:
-    differences = np.array([1.0, 2.0, 3.0])
-    p_value = corrected_p_value(differences, 10 / 70)
+    differences = pd.Series([1.0, 2.0, 3.0])
+    p_value, _ = fold_test(differences, 10 / 70)
     assert p_value == pytest.approx(2 * stats.t.sf(2 / np.sqrt(1 / 3 + 1 / 7), 2))
     assert p_value > stats.ttest_1samp(differences, 0).pvalue
 

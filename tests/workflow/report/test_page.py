@@ -50,7 +50,7 @@ class MadeUp(StudyKind):
 
     @property
     def view(self) -> View:
-        card = Card("How large?", "sizes", ("Size",), answer, ("figure",))
+        card = Card("sizes", ("Size",), answer, ("figure",))
         return View({"sizes": sizes}, {"figure": figure}, card)
 
 
@@ -70,7 +70,7 @@ def page(
 def test_made_up_kind_appears_in_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made_up = MadeUp("made_up", "How large is it?", 0)
+    made_up = MadeUp("made_up", "How large?", 0)
     monkeypatch.setitem(kinds(), "made_up", made_up)
     frames = {"big": benchmark_study().assign(size=np.arange(8.0))}
     write_tables(tmp_path / "big", made_up.view, frames["big"], SCORING)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from workflow.report.cells import MISSING, Cell
-from workflow.report.published import difference_cells, in_standard_errors, is_part_of
+from workflow.report.published import difference_cells, in_standard_errors, is_protein
 
 
 def test_difference_is_in_standard_errors() -> None:
@@ -29,5 +29,5 @@ def test_differences_beyond_the_t_quantile_are_bold() -> None:
 
 
 def test_a_custom_dataset_is_no_part_of_the_papers() -> None:
-    assert is_part_of("protein", "protein")
-    assert not is_part_of("protein_mine", "protein")
+    assert is_protein("protein")
+    assert not is_protein("protein_mine")

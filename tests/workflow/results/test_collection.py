@@ -13,7 +13,7 @@ from tests.rows import finish, finish_all, finish_probe, plan, prepared, row
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results.collection import collect as collect_study
-from workflow.results.requirements import planned_probe
+from workflow.results.collection import planned_probe
 from workflow.results.row import Row
 from workflow.studies import kinds
 

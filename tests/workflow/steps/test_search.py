@@ -10,14 +10,14 @@ import pytest
 
 from baselines import methods
 from npt.interface import Prediction, Resources
-from npt.table import Part
+from npt.table import HELD_OUT, Part
 from tests.rows import plan, predicted
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.results import job, search
 from workflow.results.fitting import FittedFold
 from workflow.results.job import Job
-from workflow.results.predictions import PARTS, fold_arrays, read_predictions
+from workflow.results.predictions import fold_arrays, read_predictions
 from workflow.results.row import Row
 from workflow.results.row_file import read_rows
 from workflow.steps import run
@@ -50,7 +50,7 @@ class Fits:
         fitted = Row(**identity, status="ok", **facts)
         split = trial.split(fold)
         values: dict[Part, Prediction] = {
-            part: predicted(trial.prepared, split.rows(part), name) for part in PARTS
+            part: predicted(trial.prepared, split.rows(part), name) for part in HELD_OUT
         }
         arrays = fold_arrays(fold, split, values)
         return FittedFold(fitted, arrays, trials=(), save=lambda path: path.write_text(name))

@@ -26,6 +26,8 @@ class Refitted:
     table: Table
     split: Split
     seed: int
+    trained_on: str
+    device: str = "cpu"
 
     def predict(self, rows: np.ndarray) -> Prediction:
         return Prediction(np.zeros(len(rows)))
@@ -36,6 +38,7 @@ class Saved:
     """Predicts what the finished run of a method has saved."""
 
     method: str
+    device: str = "cpu"
 
     def predict(self, rows: np.ndarray) -> Prediction:
         return predicted(prepared("yacht"), rows, self.method)
@@ -45,7 +48,7 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     """The probe of a fold of a finished run, whose refitted models join the list."""
 
     def refit(settings: Any, chosen: Any, resources: Resources, *fold: Any) -> Refitted:
-        models.append(Refitted(chosen, *fold))
+        models.append(Refitted(chosen, *fold, resources.device))
         return models[-1]
 
     studies = {
@@ -63,12 +66,13 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
 
 def test_probe_refits_blind_with_the_chosen_settings() -> None:
     models: list[Refitted] = []
-    ((_, row, arrays), (other, *_)) = answers(models, 2)
+    ((_, row, arrays), (other, *_)) = answers(models, 2, device="cuda:1, NVIDIA H100")
     (model,) = models  # for both studies
     assert other.name == "dose_response"
     assert np.isnan(model.table.truth).tolist() == [False, False, False, True]
     assert (model.chosen, model.seed, model.split.fold) == ({"k": 5}, 10_002, 2)
-    assert (row.key, row.status) == (("yacht/knn/base", 1, 2), "ok")
+    assert model.trained_on == "cuda:1"
+    assert (row.key, row.status, row.device) == (("yacht/knn/base", 1, 2), "ok", "cpu")
     assert row.facts["clean_rmse"] == 1  # the target of the test row
     assert arrays["fold_2_rows"].tolist() == [3]
 

@@ -50,7 +50,7 @@ def curves_query(prepared: Prepared, settings: TrainingSettings) -> ProbeQuery:
     split = prepared.splits[0]
     model = TrainedProcess.untrained(settings, torch.device("cpu"), table, split, seed=0)
     history = torch.tensor([[10.0, 1.0, -1.0, -1.2], [20.0, 2.0, -0.5, -0.7]])
-    trained = TrainedProcess(model.model, model.data, split, settings, 0, history.double())
+    trained = TrainedProcess(model.model, model.data, settings, 0, history.double())
     number, kernel = table.numbers(0), table.numbers(1)
     rows: list[np.ndarray] = []
     for code in range(len(KERNELS)):

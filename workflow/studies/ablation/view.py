@@ -14,7 +14,6 @@ from workflow.report.cells import emphasised, metric_decimals, number
 from workflow.report.cost import cost
 from workflow.report.drawing import EQUAL, facets, points
 from workflow.report.fold_tests import fold_test, fraction_tested
-from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -24,7 +23,7 @@ from workflow.report.published import (
     published,
     scaled,
 )
-from workflow.report.sections import Section, Table, with_notes
+from workflow.report.sections import Section, Table, failure_notes, with_notes
 from workflow.report.statistics import (
     LEVEL,
     MODEL,

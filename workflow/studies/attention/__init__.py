@@ -7,7 +7,7 @@ from workflow.studies.study_kind import StudyKind
 
 KIND = StudyKind(
     name="attention",
-    title="To which datapoints do the heads attend?",
+    title="Which rows matter?",
     order=7,
     probes=True,
     needs_rows=True,

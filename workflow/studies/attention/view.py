@@ -150,7 +150,6 @@ VIEW = View(
     tables={"attention": attention_table},
     figures={"attention": attention_figure},
     card=Card(
-        "Which rows matter?",
         "attention",
         ("By training", "Nearness", "Unrelated queries", "Local", "On own class"),
     ),

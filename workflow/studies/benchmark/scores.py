@@ -21,10 +21,9 @@ from workflow.report.cells import (
     seconds,
 )
 from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
-from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import RankTests, rank_tests, refusal
 from workflow.report.ranks import FEWEST_RANKED, rank_matrix
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import (
     LEVEL,
     METHOD,

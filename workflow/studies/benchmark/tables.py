@@ -8,7 +8,6 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import Cell, counted, emphasised
-from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -20,7 +19,7 @@ from workflow.report.published import (
     whole_methods,
 )
 from workflow.report.ranks import FEWEST_RANKED, mean_ranks, ranked_summary
-from workflow.report.sections import Section, Table, with_notes
+from workflow.report.sections import Section, Table, failure_notes, with_notes
 from workflow.report.statistics import (
     METHOD,
     SUMMARY_COLUMNS,

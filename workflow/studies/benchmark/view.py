@@ -96,7 +96,6 @@ VIEW = View(
     },
     figures={"ranks": ranks, "critical_difference": critical_difference, "curves": curves},
     card=Card(
-        "How accurate?",
         "scores",
         answer=scores_answer,
         figures=("ranks", "critical_difference"),

@@ -68,7 +68,7 @@ class Benefit(StudyKind):
 
 KIND = Benefit(
     name="benefit",
-    title="Do predictions benefit from the other rows that they depend on?",
+    title="Does training with them help?",
     order=5,
     options=BenefitOptions,
     probes=True,

@@ -27,9 +27,8 @@ from workflow.report.drawing import (
     logarithmic,
 )
 from workflow.report.fold_tests import fold_test, fraction_tested
-from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import FEWEST_DIFFERENCES
-from workflow.report.sections import Section, Table, with_notes
+from workflow.report.sections import Section, Table, failure_notes, with_notes
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
@@ -197,7 +196,6 @@ VIEW = View(
     tables={"benefit": benefit_table},
     figures={"benefit": benefit_figure},
     card=Card(
-        "Does training with them help?",
         "benefit",
         answer=answer,
         figures=("benefit",),

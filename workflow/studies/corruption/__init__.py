@@ -75,7 +75,7 @@ class Corruption(StudyKind):
 
 KIND = Corruption(
     name="corruption",
-    title="What is lost when other datapoints are corrupted?",
+    title="Do predictions depend on other rows?",
     order=1,
     options=CorruptionOptions,
     probes=True,

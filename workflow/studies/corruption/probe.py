@@ -41,47 +41,37 @@ def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
         scores = [query.score(predictions, f"{name}_") for predictions in corrupted]
         for metric in scores[0]:
             facts[metric] = float(np.mean([permutation[metric] for permutation in scores]))
-        shifts = [shift(task, clean, predictions) for predictions in corrupted]
-        facts[f"{name}_shift"] = float(np.mean(shifts))
+        distances = [movements(task, clean, predictions) for predictions in corrupted]
+        facts[f"{name}_shift"] = float(np.mean([shift(task, moves) for moves in distances]))
         changes = bootstrap(query, clean, corrupted)
         if changes is not None:
             facts[f"{name}_bootstrap"] = {"changes": rounded(changes, digits=4)}
-        distances = [movements(task, clean, predictions, scale) for predictions in corrupted]
-        moved[f"{name}_moved"] = float(np.mean(np.stack(distances) > THRESHOLD))
+        moved[f"{name}_moved"] = float(np.mean(np.stack(distances) / scale > THRESHOLD))
     control = query.with_rows(sampled(query.rows, CONTROL_ROWS, query.seed))
     intact = clean[np.isin(query.rows, control.rows)]
     arrays["control_rows"] = control.rows
     arrays["control"] = control.perturbed(Perturbation("shuffle", 0.0))
-    distances = movements(task, intact, arrays["control"], scale)
-    moved["control_moved"] = float(np.mean(distances > THRESHOLD))
+    distance = movements(task, intact, arrays["control"]) / scale
+    moved["control_moved"] = float(np.mean(distance > THRESHOLD))
     facts |= control.score(intact, "control_clean_")
     facts |= control.score(arrays["control"], "control_")
     return {**facts, **moved}, arrays
 
 
-def movements(
-    task: Task,
-    before: np.ndarray,
-    after: np.ndarray,
-    deviation: float = 1.0,
-) -> np.ndarray:
-    """Absolute change (n,) of each prediction.
+def movements(task: Task, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Absolute change (n,) of each value, or the total variation distance of its probabilities.
 
-    It is in units of the target's `deviation`, or the total variation distance of the class
-    probabilities, which is the largest change of the probability of any set of classes.
+    The latter is the largest change of the probability of any set of classes.
     """
     change = np.abs(after - before)
-    if task == "regression":
-        return change / deviation
-    return change.sum(1) / 2
+    return change if task == "regression" else change.sum(1) / 2
 
 
-def shift(task: Task, before: np.ndarray, after: np.ndarray) -> float:
+def shift(task: Task, distances: np.ndarray) -> float:
     """Root mean square of the movements of values, or the mean of those of probabilities."""
-    moved = movements(task, before, after)
     if task == "regression":
-        return float(np.sqrt(np.mean(moved**2)))
-    return float(moved.mean())
+        return float(np.sqrt(np.mean(distances**2)))
+    return float(distances.mean())
 
 
 def bootstrap(

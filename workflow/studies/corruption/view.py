@@ -11,7 +11,6 @@ import pandas as pd
 from workflow.config.scoring import Scoring
 from workflow.report.cells import DASH, Cell, counted, p_value, scientific, text
 from workflow.report.fold_tests import fold_test, fraction_tested
-from workflow.report.notes import failure_notes
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -22,7 +21,7 @@ from workflow.report.published import (
     published_images,
     whole_methods,
 )
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
@@ -221,7 +220,6 @@ def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
 VIEW = View(
     tables={"corruption": corruption_table},
     card=Card(
-        "Do predictions depend on other rows?",
         "corruption",
         answer=answer,
         controls=controls,

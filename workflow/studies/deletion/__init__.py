@@ -41,7 +41,7 @@ class DeletionOptions(Options):
 
 KIND = StudyKind(
     name="deletion",
-    title="Which datapoints does a prediction need?",
+    title="Which rows matter?",
     order=6,
     options=DeletionOptions,
     probes=True,

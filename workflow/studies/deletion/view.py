@@ -11,7 +11,7 @@ import seaborn as sns
 from workflow.config.scoring import Scoring
 from workflow.report.cells import p_value
 from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
-from workflow.report.published import is_part_of, published
+from workflow.report.published import is_protein
 from workflow.report.sections import Table
 from workflow.report.statistics import (
     LEVEL,
@@ -80,8 +80,7 @@ def deletion_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         OWN_DUPLICATE: percents(tidy["partner_kept"]),
     }
     notes = [NOTE, _constants(DeletionOptions.from_study(study))]
-    paper_dataset = published()["deletion"]["dataset"]
-    if any(is_part_of(str(name), paper_dataset) for name in tidy["dataset"]):
+    if any(map(is_protein, tidy["dataset"])):
         notes.append(PAPER)
     title = "Rows that a prediction needs, and their distances"
     return model_table(tidy, title, columns, notes, [OWN_DUPLICATE])
@@ -158,7 +157,6 @@ VIEW = View(
     tables={"deletion": deletion_table},
     figures={"deletion": deletion_figure},
     card=Card(
-        "Which rows matter?",
         "deletion",
         ("Rows", "Distance, kept", "Distance, random", "p, kept < random", "Context left"),
         answer,

@@ -34,7 +34,7 @@ class DoseResponseOptions(Options):
 
 KIND = StudyKind(
     name="dose_response",
-    title="What happens when other datapoints are shuffled or deleted?",
+    title="Do predictions depend on other rows?",
     order=2,
     options=DoseResponseOptions,
     probes=True,

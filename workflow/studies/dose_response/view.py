@@ -289,7 +289,6 @@ VIEW = View(
     tables={"dose_response": dose_response_table},
     figures={"dose_response": dose_response_figure},
     card=Card(
-        "Do predictions depend on other rows?",
         "dose_response",
         answer=answer,
         figures=("dose_response",),

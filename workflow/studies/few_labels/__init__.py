@@ -32,14 +32,6 @@ class FewLabelsOptions(Options):
         return labels
 
 
-def train_rows_of(variant: str) -> TrainRows:
-    """What a variant is trained on, by its name, such as `labels_20_present`."""
-    if variant == BASE:
-        return TrainRows()
-    _, labels, unlabelled = variant.split("_")
-    return validated(TrainRows, {"labels": int(labels), "unlabelled": unlabelled}, variant)
-
-
 class FewLabels(StudyKind):
     """A kind that trains models on few labels, with the other rows present, permuted or absent."""
 
@@ -50,9 +42,12 @@ class FewLabels(StudyKind):
         pairs = itertools.product(options.labels, get_args(Unlabelled))
         return {f"labels_{labels}_{unlabelled}": {} for labels, unlabelled in pairs}
 
-    def train_rows(self, variant: str, options: FewLabelsOptions) -> TrainRows:
-        """The labels, and the state of the other rows, in the variant's name."""
-        return train_rows_of(variant)
+    def train_rows(self, variant: str, options: Any) -> TrainRows:
+        """The labels, and the state of the other rows, in a name such as `labels_20_present`."""
+        if variant == BASE:
+            return TrainRows()
+        _, labels, unlabelled = variant.split("_")
+        return validated(TrainRows, {"labels": int(labels), "unlabelled": unlabelled}, variant)
 
 
 KIND = FewLabels(

@@ -19,14 +19,13 @@ from workflow.report.drawing import (
     legend_below,
     logarithmic,
 )
-from workflow.report.notes import failure_notes
 from workflow.report.rank_tests import tests_over_datasets
-from workflow.report.sections import Section, Table
+from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import by_model, fold_means, standard_error, without_failures
 from workflow.report.titles import method_title
 from workflow.studies.error_columns import columns_of, model_cells, p_values
 from workflow.studies.errors import effect, errors, losses
-from workflow.studies.few_labels import train_rows_of
+from workflow.studies.few_labels import KIND
 from workflow.studies.view import View
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def by_fold(study: pd.DataFrame) -> pd.DataFrame:
     `labels` is `all`, and `unlabelled` is `present`, for the base.
     """
     rows = fold_means(without_failures(study))
-    trained = [train_rows_of(variant) for variant in rows["variant"]]
+    trained = [KIND.train_rows(variant, None) for variant in rows["variant"]]
     rows = rows.assign(
         labels=[train.labels or ALL for train in trained],
         unlabelled=[train.unlabelled for train in trained],

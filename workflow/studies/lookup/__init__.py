@@ -69,7 +69,7 @@ class Lookup(StudyKind):
 
 KIND = Lookup(
     name="lookup",
-    title="Can a model look up the target of another datapoint?",
+    title="Can they copy a target from another row?",
     order=3,
     options=LookupOptions,
     probes=True,

@@ -16,7 +16,7 @@ from baselines.lookup_task import predict_originals
 from npt.data.encoding import one_hot_features
 from npt.errors import Infeasible
 from npt.interface import Resources
-from npt.nn.duplicates import Rule, noisy_from
+from npt.nn.duplicates import is_released, noisy_from
 from npt.probing import Duplicates
 from workflow.studies.query import ProbeQuery, rounded, sampled
 from workflow.studies.study_kind import Facts
@@ -83,20 +83,19 @@ def duplicates_of(query: ProbeQuery, lookup: str) -> Duplicates:
         lookup: Variant of the task; its noise is drawn by the seed of the probe.
     """
     table = query.table
-    rule = Rule.from_variant(lookup)
     statistics = query.row_probe.trained.statistics
     originals = one_hot_features(table, statistics)[query.rows]
     duplicates = originals.copy()
     shown = statistics.standardised(query.truth, table.target)
-    if rule.random_features:
+    if "random_features" in lookup:
         sizes = [table.columns[j].size for j in table.features]
-        noisy = slice(sum(sizes[: noisy_from(rule, len(sizes))]), None)  # of the encoded features
+        noisy = slice(sum(sizes[: noisy_from(lookup, len(sizes))]), None)  # of the encoded features
         noise = np.random.default_rng((query.seed, 1))
         duplicates[:, noisy] = noise.normal(1.0, 1.0, duplicates[:, noisy].shape)
-        if not rule.released:
+        if not is_released(lookup):
             noise = np.random.default_rng((query.seed, 0))
             originals[:, noisy] = noise.normal(1.0, 1.0, originals[:, noisy].shape)
-    return Duplicates(originals, duplicates, shown + rule.add_one)
+    return Duplicates(originals, duplicates, shown + ("add_one" in lookup))
 
 
 def neighbour_facts(query: ProbeQuery, task: Duplicates) -> Facts:
@@ -119,7 +118,7 @@ def baseline_facts(query: ProbeQuery, task: Duplicates) -> Facts:
     """RMSE of baselines that know the duplicates, or NaN and a reason."""
     model = query.row_probe.trained
     blind = query.table.blind(query.split.test)
-    resources = Resources(query.threads, str(getattr(model, "device", "cpu")))
+    resources = Resources(query.threads, str(model.device))
     facts: Facts = {}
     reasons = []
     for name, settings in query.options.compare_with.items():

@@ -15,7 +15,7 @@ from workflow.report.published import (
     DIFFERENCE,
     difference_cells,
     in_standard_errors,
-    is_part_of,
+    is_protein,
     published,
 )
 from workflow.report.sections import Table
@@ -28,7 +28,6 @@ from workflow.studies.view import Card, View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAPER_DATASET = "protein"
 PAPER = {  # columns, and names in Table 3
     "Paper, NPT": "npt",
     "Paper, 1-NN": "one_nn",
@@ -74,7 +73,7 @@ def lookup_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         row = {**model.facts(), **model.rows[names].astype(float).mean()}
         row["lookup"] = next(iter(model.rows["lookup"]), "")
         row["standard_error"] = standard_error(model.rows["rmse"])
-        if is_part_of(model.dataset, PAPER_DATASET):
+        if is_protein(model.dataset):
             for name, cell in printed.get(row["lookup"], {}).items():
                 row[f"published_{name}"] = cell["value"]
         rows.append(row)
@@ -136,7 +135,6 @@ VIEW = View(
     tables={"lookup": lookup_table},
     figures={"predictions": predictions, "intervention": intervention},
     card=Card(
-        "Can they copy a target from another row?",
         "lookup",
         figures=("intervention",),
     ),

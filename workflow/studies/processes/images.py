@@ -5,6 +5,7 @@ Images have h rows of w pixels in c channels, or none. A point is an intensity.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from npt.data.pixels import position
 from npt.nn.gaussian import Gaussians
-from npt.nn.trained_network import initial_weights
+from npt.nn.trained_network import build_model
 from npt.processes.realisations import Realisations
 from npt.processes.tasks import Tasks
 from npt.processes.trained import TrainedProcess, build
@@ -83,8 +84,8 @@ def image_facts(query: ProbeQuery) -> Facts:
         pictures = _pictures(model, batches[0].take(slice(1)), order, shape)
         examples.append({"task": task, "shown": is_shown.astype(int).tolist(), **pictures})
         if task == ROLES:
-            with initial_weights(model.seed):
-                untrained = build(model.settings, inputs=len(shape)).to(model.device)
+            network = partial(build, model.settings, inputs=len(shape))
+            untrained = build_model(network, model.seed, model.device)
             roles["trained"] = role_share(model.model, batches)
             roles["untrained"] = role_share(untrained, batches)
     return {
