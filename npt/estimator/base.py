@@ -104,7 +104,8 @@ class NPTEstimator(BaseEstimator):
     categorical : array-like of str, int or bool, optional
         Names or indices of columns that are categories, besides those of text, or a mask.
     settings : dict, optional
-        Further fields of `CompactSettings` or `NPTSettings`, such as `{"heads": 2}`.
+        Further fields of `CompactSettings`, `NPTSettings` or `SolvedSettings`, such as
+        `{"heads": 2}`.
     predict_together : bool, optional
         Whether the new rows of a call attend to each other's features (`paper`; there None means
         True). If not, each is predicted as if it were the only new row, by a forward pass over all
@@ -128,8 +129,8 @@ class NPTEstimator(BaseEstimator):
     classes_ : ndarray of shape (classes,)
         The classes, in ascending order (classifier).
     validation_loss_ : float
-        Loss on the validation rows: negative log-likelihood, or squared error in units of the
-        target's variance.
+        Loss on the validation rows, or of the solved NPT on all rows, each without its own label:
+        negative log-likelihood, or squared error in units of the target's variance.
     best_updates_ : list of int
         Number of updates of each member.
     model_ : Model

@@ -1,4 +1,4 @@
-"""Style of all figures: panels over the full width of a page, the same colors for each method."""
+"""Style of all figures: panels over the full width of a page, the same colors for each NPT."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ METADATA: dict[str, dict[str, Any]] = {
 def write_tables(folder: Path, view: View, study: pd.DataFrame, scoring: Scoring) -> None:
     """Write `<table>.csv` in full precision, and `.tex` as a reader sees it.
 
-    A table without sections is the same in both.
+    A table without sections has the same columns in both.
 
     Args:
         folder: Has the name of the study.

@@ -37,7 +37,7 @@ def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
     trainings = rows.dropna(subset="fit_seconds").drop_duplicates(TRAINING)
     seconds = trainings[SECONDS].sum().sum()
     if seconds > 0:
-        facts.append(f"{significant(seconds / 60)} minutes of training")
+        facts.append(f"{significant(seconds / 60)} minutes of training and prediction")
     machines = rows["machine"].dropna().unique()
     if len(machines):
         facts.append(machines[0] if len(machines) == 1 else f"{len(machines)} machines")
@@ -45,7 +45,9 @@ def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
 
 
 def code_revision() -> str:
-    """The git commit of this code; empty outside a repository."""
+    """The git commit of this code; empty where it is installed without its repository."""
+    if not (ROOT / "pyproject.toml").exists():  # git would find a repository around it
+        return ""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10"]
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Every training claims a GPU, and waits while all are in use."""
+"""Every training of an NPT claims a GPU, and waits while all are in use."""
 
 from __future__ import annotations
 

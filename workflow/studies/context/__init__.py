@@ -25,10 +25,10 @@ class ContextOptions(Options):
         retrained: Shares of them on which models are trained anew; all by default.
     """
 
-    shares: list[Annotated[Share, Field(gt=0, le=1)]] = Field(
+    shares: list[Annotated[Share, Field(ge=1e-4, le=1)]] = Field(
         default=[1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01]
     )
-    retrained: list[Annotated[Share, Field(gt=0, le=1)]] | None = None
+    retrained: list[Share] | None = None
 
     @field_validator("shares")
     @classmethod
