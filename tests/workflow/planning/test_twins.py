@@ -72,7 +72,7 @@ def test_base_alone_is_probed() -> None:
         ({"options": {"permutations": 0}}, {}, ".options.permutations"),
         ({}, {"between_datapoints": False}, ": without_datapoints of npt"),
         ({}, {"lookup": "original", "target_mask": 1}, ".methods: npt (base)"),
-        ({}, {"encoder": "siren"}, ".methods: npt (base): encoder"),
+        ({}, {"encoder": "siren", "between_attributes": False}, ".methods: npt (base)"),
     ],
 )
 def test_study_without_valid_twins_is_refused(
