@@ -62,9 +62,6 @@ def test_base_alone_is_probed() -> None:
     assert len(targets) == len(set(targets)) == len(probed)
 
 
-ENCODED = {"encoder": "siren", "between_attributes": False, "feature_mask": 0, "tradeoff_start": 0}
-
-
 @pytest.mark.parametrize(
     ("study", "settings", "key"),
     [
@@ -75,7 +72,6 @@ ENCODED = {"encoder": "siren", "between_attributes": False, "feature_mask": 0, "
         ({"options": {"permutations": 0}}, {}, ".options.permutations"),
         ({}, {"between_datapoints": False}, ": without_datapoints of npt"),
         ({}, {"lookup": "original", "target_mask": 1}, ".methods: npt (base)"),
-        ({}, ENCODED, ".methods: npt (base): encoder"),
     ],
 )
 def test_study_without_valid_twins_is_refused(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from npt.method import Method
-from workflow.results.row import LINEAR
 from workflow.studies.corruption import EVERYTHING, Permutations, Selection
 from workflow.studies.study_kind import Options, StudyKind
 
@@ -65,13 +64,6 @@ class Benefit(StudyKind):
     ) -> Mapping[str, Mapping[str, Any]]:
         """The declared twins."""
         return method.twins
-
-    def refuse(self, settings: Mapping[str, Any], options: BenefitOptions) -> str | None:
-        """Refuses encoded images, whose one vector has no label that could be permuted."""
-        encoder = settings.get("encoder", LINEAR)
-        if encoder != LINEAR:
-            return f"encoder: {encoder}: its rows show no labels; allowed: {LINEAR}"
-        return super().refuse(settings, options)
 
 
 KIND = Benefit(
