@@ -23,7 +23,7 @@ from npt.data.source import sha256_of
 from npt.data.unpack import unpack
 from npt.errors import UserError
 from npt.nn.block import Block, TiedBlock
-from npt.nn.kernels.attention import fused
+from npt.nn.kernels.attention import by_head, fused
 from npt.nn.settings import NPTSettings
 from performance.machine import parser, report, seconds, start
 
@@ -44,7 +44,7 @@ class CausalBlock(Block):
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, *_: Any) -> Tensor:
         """Attention of all positions (B, s, M) to those before them: (B, s, M)."""
         features = self.features(queries, keys)
-        attended = fused(*features, self.by_head(values), scale=self.scale, is_causal=True)
+        attended = fused(*features, by_head(values, self.heads), scale=self.scale, is_causal=True)
         return attended.transpose(-2, -3).flatten(-2)
 
 

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from npt.compact.layers import RESIDUAL_SCALE, FeedForward, MemberLinear, normalised
 from npt.compact.settings import CompactSettings
+from npt.nn.kernels.attention import by_head
 
 SHARPNESS = 1.4  # initial logarithm of the factor of scores between datapoints
 LABEL_SCALE = 0.5  # standard deviation of the initial embedding of labels
@@ -76,10 +77,10 @@ class DatapointAttention(nn.Module):
     def context(self, rows: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values (K, heads, m, r / heads) of rows (K, m, r) with labels (m, C)."""
         normal = normalised(rows)
-        keys = self._by_head(self.project(normal))
-        values = self._by_head(self.value(normal))
+        keys = by_head(self.project(normal), self.heads)
+        values = by_head(self.value(normal), self.heads)
         if self.label is not None:
-            values = values + self._by_head(torch.matmul(labels, self.label))
+            values = values + by_head(torch.matmul(labels, self.label), self.heads)
         return keys, values
 
     def forward(
@@ -109,7 +110,7 @@ class DatapointAttention(nn.Module):
         invisible: Tensor | None = None,
     ) -> Tensor:
         """Attention (K, heads, n, m) of rows (K, n, r) to the context."""
-        queries = self._by_head(self.project(normalised(rows)))
+        queries = by_head(self.project(normalised(rows)), self.heads)
         factor = self.sharpness.exp() / math.sqrt(queries.shape[-1])
         if self.similarity == "dot":
             scores = torch.matmul(factor * queries, keys.transpose(-1, -2))
@@ -121,7 +122,3 @@ class DatapointAttention(nn.Module):
         if invisible is not None:
             scores = scores.masked_fill(invisible, -math.inf)
         return scores.softmax(-1)
-
-    def _by_head(self, x: Tensor) -> Tensor:
-        """From (K, n, r) to (K, heads, n, r / heads)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)

@@ -10,7 +10,7 @@ from itertools import groupby
 import torch
 from torch import Tensor, nn
 
-from npt.nn.kernels.attention import dot_product
+from npt.nn.kernels.attention import by_head, dot_product
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.lipschitz import Norm, attention_bound
 from npt.nn.settings import LayerNorm, NPTSettings
@@ -111,7 +111,7 @@ class Block(nn.Module):
         rows: Tensor | None = None,
     ) -> Tensor:
         """Attention of queries (..., m, M) to keys and values (..., s, M): (..., m, M)."""
-        values = self.by_head(values)  # (..., k, s, c)
+        values = by_head(values, self.heads)  # (..., k, s, c)
         if self.span is None:
             dropout = self.drop_attention if self.training else None
             features = self.features(queries, keys)
@@ -134,8 +134,8 @@ class Block(nn.Module):
 
     def features(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Features (..., k, m, c') and (..., k, s, c') whose scaled inner products are scores."""
-        queries = self.by_head(queries)  # (..., k, m, c)
-        keys = self.by_head(keys)  # (..., k, s, c)
+        queries = by_head(queries, self.heads)  # (..., k, m, c)
+        keys = by_head(keys, self.heads)  # (..., k, s, c)
         if self.by_distance:
             return distance_features(queries, keys)
         return queries, keys
@@ -144,10 +144,6 @@ class Block(nn.Module):
         """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
         queries, keys, _, _ = self.project(x, rows)
         return self.scores(queries, keys, located, rows).float().softmax(-1)  # (B, k, m, s)
-
-    def by_head(self, x: Tensor) -> Tensor:
-        """(..., s, M) to (..., k, s, c)."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
 
 
 class TiedBlock(Block):
@@ -205,7 +201,7 @@ class TiedBlock(Block):
         """x A W^V for each head, and the bias: (..., s, M), from keys x W^Q."""
         query, value = self._weights_by_head()
         tied = query @ value.mT * self.scale  # (k, c, c)
-        values = self.by_head(keys) @ tied  # (..., k, s, c)
+        values = by_head(keys, self.heads) @ tied  # (..., k, s, c)
         joined = values.transpose(-2, -3).flatten(-2)  # (..., s, M)
         return joined + self.value.bias.to(joined.dtype)
 

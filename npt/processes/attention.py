@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from npt.nn.kernels.attention import by_head
 from npt.processes.settings import HEADS, Attention
 
 LENGTH_SCALE = 1.0  # of Laplace attention
@@ -70,14 +71,14 @@ class MultiHead(nn.Module):
 
     def forward(self, weights: Tensor, values: Tensor) -> Tensor:
         """(B, n, W) from attention (B, H, n, m) to values (B, m, W)."""
-        attended = weights @ _by_head(self.value(values))  # (B, H, n, W / H)
+        attended = weights @ by_head(self.value(values), HEADS)  # (B, H, n, W / H)
         joined = attended.transpose(1, 2).flatten(2)  # (B, n, W)
         return self.back(joined)
 
     def weights(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Attention (B, H, n, m)."""
-        queries = _by_head(self.query(queries))  # (B, H, n, W / H)
-        keys = _by_head(self.key(keys))  # (B, H, m, W / H)
+        queries = by_head(self.query(queries), HEADS)  # (B, H, n, W / H)
+        keys = by_head(self.key(keys), HEADS)  # (B, H, m, W / H)
         scores = _products(queries, keys)  # (B, H, n, m)
         return scores.softmax(-1)
 
@@ -104,8 +105,3 @@ def _products(queries: Tensor, keys: Tensor) -> Tensor:
     """Scalar products (..., n, m) over the root of their width."""
     width = keys.shape[-1]
     return queries @ keys.transpose(-1, -2) * width**-0.5
-
-
-def _by_head(x: Tensor) -> Tensor:
-    """(B, n, W) to (B, H, n, W / H)."""
-    return x.unflatten(-1, (HEADS, -1)).transpose(1, 2)

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from npt.nn.encoders.positions import PixelSpan, Sinusoids, Siren, relative_index
 from npt.nn.encoders.tiles import Tiles
+from npt.nn.kernels.attention import by_head
 from npt.nn.settings import PixelSettings
 
 PIXEL_WIDTH = 64  # of a pixel's token
@@ -97,7 +98,7 @@ class PixelBlock(nn.Module):
 
     def attend(self, x: Tensor) -> Tensor:
         """Attention of every pixel to all that its span includes: (n, N, E)."""
-        values = self._by_head(self.value(x))  # (n, H, N, c)
+        values = by_head(self.value(x), PIXEL_HEADS)  # (n, H, N, c)
         reach = self.span.reach() if self.span else None  # waits for the device
         tiles = self.tiles(reach)
         weights = self.scores(x, reach, tiles).softmax(-1)
@@ -117,8 +118,8 @@ class PixelBlock(nn.Module):
     def scores(self, x: Tensor, reach: Tensor | None = None, tiles: Tiles | None = None) -> Tensor:
         """Scaled scores with the span: (n, H, N, N), or those of tiles (n, H, T, t, w)."""
         scale = 1 / math.sqrt(PIXEL_WIDTH // PIXEL_HEADS)
-        queries = scale * self._by_head(self.query(x))  # (n, H, N, c)
-        keys = self._by_head(self.key(x))
+        queries = scale * by_head(self.query(x), PIXEL_HEADS)  # (n, H, N, c)
+        keys = by_head(self.key(x), PIXEL_HEADS)
         to_keys = queries + scale * self.key_bias[:, None]
         to_positions = queries + scale * self.position_bias[:, None]
         index = self.index
@@ -138,10 +139,6 @@ class PixelBlock(nn.Module):
         if tiles is not None:
             bias = bias.masked_fill(tiles.outside(), -math.inf)  # (T, t, w)
         return torch.addcmul(bias, scores, log_gaussian.exp()[index])
-
-    def _by_head(self, x: Tensor) -> Tensor:
-        """(n, N, E) to (n, H, N, c)."""
-        return x.unflatten(-1, (PIXEL_HEADS, -1)).transpose(1, 2)
 
 
 def _linear() -> nn.Linear:

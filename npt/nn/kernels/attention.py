@@ -29,6 +29,11 @@ BLOCK_SCORES = 2**21
 KEPT_SCORES = 2**24  # more probabilities are computed again in the backward pass
 
 
+def by_head(x: Tensor, heads: int) -> Tensor:
+    """(..., s, M) to (..., k, s, M / k), for k heads."""
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
 def dot_product(
     queries: Tensor,
     keys: Tensor,

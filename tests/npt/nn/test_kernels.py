@@ -11,7 +11,7 @@ from npt.nn.block import Block, TiedBlock
 from npt.nn.column_layout import ColumnLayout
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels import attention
-from npt.nn.kernels.attention import dot_product
+from npt.nn.kernels.attention import by_head, dot_product
 from npt.nn.kernels.dropout import Dropout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
@@ -126,7 +126,7 @@ def test_attention_weights_are_those_that_are_used(kernel: str) -> None:
     assert isinstance(block, Block)
     context = model.embed(x).flatten(2)
     _, _, values, residual = block.project(context)
-    attended = weights.double() @ block.by_head(values)
+    attended = weights.double() @ by_head(values, block.heads)
     mixed = block.mix(attended.transpose(1, 2).flatten(2))
     hidden = residual + mixed
     narrow = block.narrow(torch.nn.functional.gelu(block.widen(block.norm_feed_forward(hidden))))
