@@ -161,14 +161,32 @@ def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
     assert (round(factors.min(), 1), round(factors.max(), 1)) == (2.5, 3.8)
 
 
+def test_a_tenth_of_the_rows_costs_the_same_at_prediction_as_in_training() -> None:
+    tidy = table_of(reference_study("public/context"), "context", "context").tidy
+    tenth = tidy.query("task == 'regression' and share == 0.1")
+    assert tenth["dataset"].nunique() == 15
+    factors = np.exp(tenth.groupby(["method", "kind"])["effect"].mean()).round(1)
+    assert factors.pop(("linear", "in training")) == 1.1
+    assert set(factors) == {1.4, 1.5}
+    both = [
+        (name, kind) for name in ("npt_solved", "xrfm", "knn") for kind in tenth["kind"].unique()
+    ]
+    one = [(name, "in training") for name in ("catboost", "random_forest")]
+    assert sorted(factors.index) == sorted([*both, *one])
+
+
 def test_npt_depends_on_rows_late_in_its_training() -> None:
-    lengths = table_of(reference_study("training_length/corruption"), "corruption", "corruption")
-    of_all = lengths.tidy.query("permuted_columns == 'all'").set_index("variant")["movement"]
-    assert of_all.round(2).to_dict() == {
-        "base": 0.11,
-        "updates_100": 0.0,
-        "updates_200": 0.0,
-        "updates_500": 0.04,
+    factors = {}
+    for study in ("corruption", "longest"):
+        lengths = table_of(reference_study(f"training_length/{study}"), "corruption", "corruption")
+        of_all = lengths.tidy.query("permuted_columns == 'all'").set_index("variant")["effect"]
+        factors |= np.exp(of_all).round(1).to_dict()
+    assert factors == {
+        "base": 1.4,
+        "updates_100": 1.0,
+        "updates_200": 1.0,
+        "updates_500": 1.0,
+        "updates_2000": 2.1,
     }
     depends = table_of(reference_study("training_length/depends"), "corruption", "corruption").tidy
     (row,) = depends.to_dict("records")
