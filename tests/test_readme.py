@@ -20,6 +20,7 @@ from npt.provenance import ROOT
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.report.fold_tests import fold_test, fraction_tested
+from workflow.report.rank_tests import rank_tests
 from workflow.report.sections import Table
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
@@ -173,6 +174,13 @@ def test_a_tenth_of_the_rows_costs_the_same_at_prediction_as_in_training() -> No
     ]
     one = [(name, "in training") for name in ("catboost", "random_forest")]
     assert sorted(factors.index) == sorted([*both, *one])
+
+
+def test_small_npt_ranks_as_catboost() -> None:
+    tests = rank_tests(reference_study("public/with_npt"), Scoring(PAPER_METRICS))
+    ranks = tests.ranks.mean().droplevel("variant").round(1)
+    assert (ranks["npt"], ranks["catboost"], ranks["npt_solved"], len(ranks)) == (3.3, 3.3, 2.5, 7)
+    assert tests.pairs.loc[("npt", "base"), ("npt_solved", "base")] > 0.05
 
 
 def test_npt_depends_on_rows_late_in_its_training() -> None:

@@ -78,8 +78,8 @@ def count(value: float) -> Cell:
 
 
 def p_value(value: float) -> Cell:
-    """A p-value with three decimals, or scientific below a thousandth."""
-    small = f"{value:.1e}".replace("-", "−")
+    """A p-value with three decimals, or scientific below a thousandth; zero is a rounded number."""
+    small = f"{value:.1e}".replace("-", "−") if value else "< 1e−16"
     return _numeric(value, f"{value:.3f}" if value >= 0.001 else small)
 
 

@@ -16,6 +16,7 @@ NAN = math.nan
         (cells.number(1.23, 1, sign=True), "+1.2", 1.23),
         (cells.number(-0.01, 1, sign=True), "0.0", -0.01),
         (cells.p_value(1.9e-6), "1.9e−06", 1.9e-6),
+        (cells.p_value(0.0), "< 1e−16", 0.0),
         (cells.p_value(0.0261), "0.026", 0.0261),
         (cells.count(12345.0), "12,345", 12345),
         (cells.percent(1.24), "124 %", 124),
