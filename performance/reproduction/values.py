@@ -164,9 +164,13 @@ def reproduced(cell: Cell, full_size: Iterable[Model], smaller: Iterable[Model])
     paper = papers[0]
     if paper is None or {model and model.source for model in papers} != {paper.source}:
         return Reproduced(cell, UNPLANNED)
-    models = [model for model in (*full_size, *smaller) if measures(model, cell)]
-    values = [value_of(cell, model, paper) for model in models]
-    known = sorted(filter(None, values), key=lambda value: bool(value.reductions))
+    distinct: dict[tuple[str, float], Value] = {}
+    for model in (*full_size, *smaller):
+        value = value_of(cell, model, paper) if measures(model, cell) else None
+        if value is not None:
+            configuration, _, _ = model.source.partition(":")  # whose studies may share runs
+            distinct.setdefault((configuration, value.mean), value)
+    known = sorted(distinct.values(), key=lambda value: bool(value.reductions))
     state = known[0].state if known else PLANNED
     return Reproduced(cell, state, paper.source, known)
 
