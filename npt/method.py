@@ -30,7 +30,7 @@ class Method:
         supports: Returns the reason for refusing a task, or None.
         draw: Returns random changes of settings for a tuning trial, by seed. A method without
             it tunes itself during `fit`, within the `budget` of its settings.
-        slow: Whether each fold is a job of its own, unless the grid is quick.
+        slow: Of a method with a `grid`: whether each fold is a job, unless the grid is quick.
         accelerated: Whether it computes on a GPU where the profile has one.
         version: Raised by hand when its predictions change, so that its runs are made anew.
         libraries: Distributions whose versions its rows record.

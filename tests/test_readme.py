@@ -174,6 +174,26 @@ def test_a_tenth_of_the_rows_costs_the_same_at_prediction_as_in_training() -> No
     ]
     one = [(name, "in training") for name in ("catboost", "random_forest")]
     assert sorted(factors.index) == sorted([*both, *one])
+    section = table_of(reference_study("public/context"), "context", "context").sections[0]
+    cells = pd.DataFrame(
+        {name: [c.text for c in column] for name, column in section.columns.items()}
+    )
+    classes = cells.query("Datasets == '22 classifications'").set_index(["Share", "Method"])["10 %"]
+    for share, costs in (
+        ("at prediction", ["+0.30", "+0.26", "+0.89"]),
+        ("in training", ["+0.60", "+0.40", "+1.68"]),
+    ):
+        assert classes[share][["Solved NPT", "xRFM", "k-NN"]].tolist() == costs
+
+
+def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
+    tidy = table_of(reference_study("row_models/context"), "context", "context").tidy
+    tidy = tidy.query("kind == 'at prediction'").set_index(["method", "dataset", "share"])["error"]
+    shares = tidy.unstack()
+    ratios = (shares[0.01] / shares[1.0]).unstack().round(2)
+    assert list(ratios.columns) == ["boston_housing", "yacht"]
+    assert (ratios.loc["npt"] <= 1.01).all()
+    assert ratios.loc["npt_compact"].tolist() == [1.02, 3.03]
 
 
 def test_small_npt_ranks_as_catboost() -> None:
@@ -181,20 +201,25 @@ def test_small_npt_ranks_as_catboost() -> None:
     ranks = tests.ranks.mean().droplevel("variant").round(1)
     assert (ranks["npt"], ranks["catboost"], ranks["npt_solved"], len(ranks)) == (3.3, 3.3, 2.5, 7)
     assert tests.pairs.loc[("npt", "base"), ("npt_solved", "base")] > 0.05
+    rows = reference_study("public/with_npt").query("task == 'regression'")
+    rmse = rows.pivot(index="dataset", columns="method", values="test_rmse")
+    differences = np.log(rmse["npt"] / rmse["npt_solved"])
+    assert (round(np.exp(differences.mean()), 2), (differences > 0).sum()) == (1.19, 14)
+    assert round(wilcoxon(differences).pvalue, 3) == 0.004
 
 
 def test_npt_depends_on_rows_late_in_its_training() -> None:
-    factors = {}
+    found = {}
     for study in ("corruption", "longest"):
         lengths = table_of(reference_study(f"training_length/{study}"), "corruption", "corruption")
-        of_all = lengths.tidy.query("permuted_columns == 'all'").set_index("variant")["effect"]
-        factors |= np.exp(of_all).round(1).to_dict()
-    assert factors == {
-        "base": 1.4,
-        "updates_100": 1.0,
-        "updates_200": 1.0,
-        "updates_500": 1.0,
-        "updates_2000": 2.1,
+        for row in lengths.tidy.query("permuted_columns == 'all'").to_dict("records"):
+            found[row["variant"]] = (round(np.exp(row["effect"]), 2), round(row["movement"], 2))
+    assert found == {
+        "updates_100": (1.0, 0.0),
+        "updates_200": (1.0, 0.0),
+        "updates_500": (0.96, 0.05),
+        "base": (1.45, 0.1),
+        "updates_2000": (2.06, 0.06),
     }
     depends = table_of(reference_study("training_length/depends"), "corruption", "corruption").tidy
     (row,) = depends.to_dict("records")

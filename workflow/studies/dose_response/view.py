@@ -67,7 +67,10 @@ CONTEXT_NOTE = (
     "hyper-parameters anew on each share. What the first is better by was learned from the rows "
     "that are not there. Methods without stored rows are trained alone."
 )
-SHARES_NOTE = f"{MEANS_NOTE}, against the same model with all train rows."
+SHARES_NOTE = (
+    f"{MEANS_NOTE}, against the same model with all train rows. A dataset is left out where a "
+    "model has no result of a share, such as of rows of a single class."
+)
 KEYS = [*MODEL, "task", "kind", "share"]
 COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
 
@@ -154,12 +157,13 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
 def _shares_over_datasets(means: pd.DataFrame) -> pd.DataFrame:
     """Mean `effect` of each share over at least six regressions, or classifications.
 
-    Of a model and kind, the datasets are those that have all shares. `tables` names them.
+    They are those for which all models have all shares. `tables` counts them.
     """
     means = means.assign(title=method_titles(means), tables=kinds_of_tables(means))
     keys = ["tables", "title", "method", "kind"]
-    shares = means.groupby([*keys, "dataset"], sort=False)["share"].transform("size")
-    complete = means[shares == means.groupby(keys)["share"].transform("nunique")]
+    shares = means.groupby(keys)["share"].nunique().groupby("tables").sum()
+    sizes = means.groupby("dataset")["share"].transform("size")
+    complete = means[sizes == means["tables"].map(shares)]
     groups = complete.groupby([*keys, "share"], sort=False)
     over = groups.agg(
         effect=("effect", "mean"), datasets=("effect", "size"), task=("task", "first")
