@@ -41,7 +41,8 @@ LEADERS = 3  # that the answer names
 ELO_REFERENCE = "random_forest"  # has an Elo of 1000, as in TabArena; the best where it is absent
 UNTESTED = "†"
 AGAINST = "p, against the best"
-ERROR_NOTE = "± is the standard error over folds, or over datasets of a rank. Bold: the best mean."
+ERROR_NOTE = "± is the standard error over folds, or over datasets of a rank."
+BEST_NOTE = "Bold: the best mean."
 TEST_NOTE = (
     f"Shaded or italic: not significantly different from the best at the {100 * LEVEL:.0f} % level "
     "by the corrected resampled t-test over folds (Nadeau and Bengio 2003), without a correction "
@@ -180,7 +181,10 @@ def _leaderboard_columns(
 
 def _notes(tidy: pd.DataFrame, tests: RankTests, *, has_elo: bool) -> tuple[str, ...]:
     notes = [ERROR_NOTE]
+    shown = tidy[tidy["reason"] != ""]
     if len(tests.ranks) <= MOST_DATASETS:
+        shown = tidy
+        notes.append(BEST_NOTE)
         is_tested = tidy["p_value"].notna().any()
         if is_tested:
             notes.append(TEST_NOTE)
@@ -192,4 +196,4 @@ def _notes(tidy: pd.DataFrame, tests: RankTests, *, has_elo: bool) -> tuple[str,
         notes.append(RANKS_NOTE.format(p=p_value(tests.p_value).text, level=LEVEL))
     if has_elo:
         notes.append(BOARD_NOTE)
-    return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(tidy))
+    return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(shown))
