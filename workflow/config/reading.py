@@ -59,12 +59,14 @@ def parse(path: Path) -> Mapping[str, Any]:
     """Content of a YAML file; empty if it is no mapping.
 
     Raises:
-        UserError: The file is not YAML, or a key occurs twice in it.
+        UserError: The file cannot be read, is not YAML, or has a key twice.
     """
     try:
         raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
     except Exception as error:  # values such as `!!int abc` are whatever their type raises
         raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     if not isinstance(raw, dict):
