@@ -196,6 +196,13 @@ def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
     assert ratios.loc["npt_compact"].tolist() == [1.02, 3.03]
 
 
+def test_small_npt_is_not_shown_to_gain_from_unlabelled_rows() -> None:
+    study = reference_study("few_labels/few_labels_npt")
+    cells = table_of(study, "few_labels", "few_labels").sections[0].columns
+    assert [cell.text for cell in cells["Helped"]] == ["8 of 14", "7 of 14"]
+    assert {cell.text for cell in cells["p, Holm"]} == {"0.847"}
+
+
 def test_small_npt_ranks_as_catboost() -> None:
     tests = rank_tests(reference_study("public/with_npt"), Scoring(PAPER_METRICS))
     ranks = tests.ranks.mean().droplevel("variant").round(1)
