@@ -82,8 +82,9 @@ def test_few_whole_numbers_are_classes(
 
 
 @pytest.mark.parametrize(("last", "task"), [("", "binary"), ("0.5", "regression")])
-def test_a_few_whole_numbers_are_classes(tmp_path: Path, last: str, task: str) -> None:
-    """A missing target does not make them numbers."""
+def test_a_missing_target_leaves_classes_what_they_are(
+    tmp_path: Path, last: str, task: str
+) -> None:
     path = tmp_path / "rows.csv"
     targets = [str(row % 2) for row in range(40)]
     lines = [f"{row},{target}" for row, target in enumerate([*targets, last])]

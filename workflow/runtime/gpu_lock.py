@@ -1,4 +1,4 @@
-"""Every training of an NPT claims a GPU, and waits while all are in use."""
+"""Trainings that save weights, and their probes, claim a GPU and wait while all are in use."""
 
 from __future__ import annotations
 
