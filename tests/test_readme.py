@@ -217,27 +217,59 @@ def test_small_npt_ranks_as_catboost() -> None:
 
 
 def test_npt_depends_on_rows_late_in_its_training() -> None:
-    found = {}
-    for study in ("corruption", "longest"):
-        lengths = table_of(reference_study(f"training_length/{study}"), "corruption", "corruption")
-        for row in lengths.tidy.query("permuted_columns == 'all'").to_dict("records"):
-            found[row["variant"]] = (round(np.exp(row["effect"]), 2), round(row["movement"], 2))
-    assert found == {
-        "updates_100": (1.0, 0.0),
-        "updates_200": (1.0, 0.0),
-        "updates_500": (0.96, 0.05),
-        "base": (1.45, 0.1),
-        "updates_2000": (2.06, 0.06),
+    lengths = table_of(reference_study("training_length/corruption"), "corruption", "corruption")
+    everything = lengths.tidy.query("permuted_columns == 'all'").set_index("variant")["effect"]
+    assert np.exp(everything).round(2).to_dict() == {
+        "updates_100": 1.0,
+        "updates_200": 1.0,
+        "updates_500": 0.96,
+        "updates_1000": 1.45,
+        "updates_2000": 2.16,
+        "base": 1.7,
     }
-    depends = table_of(reference_study("training_length/depends"), "corruption", "corruption").tidy
-    (row,) = depends.to_dict("records")
-    assert (round(np.exp(row["effect"]), 1), round(row["p_value"], 3)) == (1.3, 0.045)
-    benefits = reference_study("training_length/benefits")
+
+
+def test_npt_depends_more_than_it_benefits_after_half_of_its_updates() -> None:
+    first_fold = reference_study("training_length/corruption").query(
+        "variant == 'base' and seed == 0"
+    )
+    probed = pd.concat([first_fold, reference_study("training_length/depends")]).set_index("fold")
+    dependence = np.log(probed["corrupted_rmse"] / probed["clean_rmse"])
+    trained = reference_study("training_length/benefits").set_index("fold")
+    model, twin = (part for _, part in trained.groupby("variant"))
+    benefit = np.log(twin["test_rmse"] / model["test_rmse"])
+    on_validation_rows = np.log(twin["validation_rmse"] / model["validation_rmse"])
+    found = [
+        (round(np.exp(effect.mean()), 2), (effect > 0).sum(), fold_test(effect, 31 / 215)[0])
+        for effect in (dependence, benefit, on_validation_rows, dependence - benefit)
+    ]
+    assert found == [
+        (1.27, 5, pytest.approx(0.070, abs=5e-4)),
+        (0.85, 0, pytest.approx(0.023, abs=5e-4)),
+        (1.0, 3, pytest.approx(0.978, abs=5e-4)),
+        (1.5, 5, pytest.approx(0.008, abs=5e-4)),
+    ]
+
+
+@pytest.mark.parametrize(("updates", "ratio", "p"), [(1000, 1.06, 0.15), (2000, 0.92, 0.19)])
+def test_benefit_of_npt_is_not_shown_after_short_trainings(
+    updates: int, ratio: float, p: float
+) -> None:
+    benefits = reference_study("training_length/benefits_shorter")
     by_fold = benefits.pivot(index="fold", columns="variant", values="test_rmse")
-    ratios = np.log(by_fold["without_datapoints"] / by_fold["base"])
-    p, _ = fold_test(ratios, fraction_tested(benefits[benefits["variant"] == "base"]))
-    assert (ratios > 0).all()
-    assert (round(np.exp(ratios.mean()), 2), round(p, 2)) == (1.06, 0.15)
+    ratios = np.log(by_fold[f"without_datapoints_{updates}"] / by_fold[f"updates_{updates}"])
+    found = fold_test(ratios, fraction_tested(benefits))[0]
+    assert (round(np.exp(ratios.mean()), 2), round(found, 2)) == (ratio, p)
+
+
+def test_npt_learns_to_use_near_rows() -> None:
+    deletion = table_of(reference_study("training_length/deletion"), "deletion", "deletion").tidy
+    (kept,) = deletion.to_dict("records")
+    assert kept["kept"] / kept["random"] == pytest.approx(0.62, abs=5e-3)
+    assert (kept["probed"], round(kept["p_random"], 5)) == (16, 2e-5)
+    heads = table_of(reference_study("training_length/attention"), "attention", "attention").tidy
+    (nearness,) = heads[["nearness", "untrained"]].round(2).to_dict("records")
+    assert nearness == {"nearness": 0.28, "untrained": 0.02}
 
 
 def test_npt_looks_rows_up_and_follows_the_intervention() -> None:
