@@ -50,6 +50,7 @@ def main() -> None:
         drawing = kinds()[kind].view.figure(figure, study, Scoring(PAPER_METRICS))
         drawing.savefig(DOCS / file, dpi=DOTS_PER_INCH)
     draw_correlations()
+    draw_training_lengths()
     draw_explanation()
 
 
@@ -73,6 +74,35 @@ def draw_correlations() -> None:
         axis.set_xlabel("rank correlation")
     axes[0].legend(loc="lower right")
     figure.savefig(DOCS / "when.png", dpi=DOTS_PER_INCH)
+
+
+def draw_training_lengths() -> None:
+    """Dependence and benefit of the paper's NPT by its number of updates, a mark per training."""
+    figure, axes = pyplot().subplots(figsize=(PAGE, 2.6), layout="constrained")
+    axes.set(xscale="log", xlabel="updates", ylabel="factor of RMSE")
+    for effect, logarithms in effects_by_updates().items():
+        _, color = EFFECTS[effect]
+        means = np.exp(logarithms.groupby("updates").mean())
+        axes.plot(means, color=color, label=effect)
+        updates = logarithms.index.get_level_values("updates")
+        axes.scatter(updates, np.exp(logarithms), color=color, alpha=0.6)
+        axes.set_xticks(means.index, means.index)
+    axes.axhline(1, **EQUAL)
+    axes.legend()
+    figure.savefig(DOCS / "updates.png", dpi=DOTS_PER_INCH)
+
+
+def effects_by_updates() -> dict[str, pd.Series]:
+    """Logarithms of the factors of RMSE without other rows, of each training and its twin."""
+    rows = pd.concat(
+        reference_study(f"training_length/{name}")
+        for name in ("corruption", "depends", "depends_shorter", "benefits", "benefits_shorter")
+    ).set_index(["updates", "fold", "seed", "device"])
+    is_twin = rows["variant"].str.startswith("without_datapoints")
+    scores = rows["test_rmse"]
+    benefits = np.log(scores[is_twin] / scores[~is_twin].dropna())
+    depends = np.log(rows["corrupted_rmse"] / rows["clean_rmse"]).dropna()
+    return {"benefits": benefits, "depends": depends[~depends.index.duplicated()]}
 
 
 def draw_explanation() -> None:

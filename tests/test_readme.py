@@ -17,9 +17,10 @@ import npt
 from npt.data.public import public_tables
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
+from performance.pictures import effects_by_updates
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
-from workflow.report.fold_tests import fold_test, fraction_tested
+from workflow.report.fold_tests import fold_test
 from workflow.report.rank_tests import rank_tests
 from workflow.report.sections import Table
 from workflow.report.summary import reference_study
@@ -217,49 +218,42 @@ def test_small_npt_ranks_as_catboost() -> None:
 
 
 def test_npt_depends_on_rows_late_in_its_training() -> None:
-    lengths = table_of(reference_study("training_length/corruption"), "corruption", "corruption")
-    everything = lengths.tidy.query("permuted_columns == 'all'").set_index("variant")["effect"]
-    assert np.exp(everything).round(2).to_dict() == {
-        "updates_100": 1.0,
-        "updates_200": 1.0,
-        "updates_500": 0.96,
-        "updates_1000": 1.45,
-        "updates_2000": 2.16,
-        "base": 1.7,
+    depends = effects_by_updates()["depends"]
+    assert np.exp(depends.groupby("updates").mean()).round(2).to_dict() == {
+        100: 1.0,
+        200: 1.0,
+        500: 0.96,
+        1000: 1.34,
+        2000: 1.66,
+        5000: 1.4,
     }
 
 
-def test_npt_depends_more_than_it_benefits_after_half_of_its_updates() -> None:
-    first_fold = reference_study("training_length/corruption").query(
-        "variant == 'base' and seed == 0"
-    )
-    probed = pd.concat([first_fold, reference_study("training_length/depends")]).set_index("fold")
-    dependence = np.log(probed["corrupted_rmse"] / probed["clean_rmse"])
-    trained = reference_study("training_length/benefits").set_index("fold")
-    model, twin = (part for _, part in trained.groupby("variant"))
-    benefit = np.log(twin["test_rmse"] / model["test_rmse"])
-    on_validation_rows = np.log(twin["validation_rmse"] / model["validation_rmse"])
-    found = [
-        (round(np.exp(effect.mean()), 2), (effect > 0).sum(), fold_test(effect, 31 / 215)[0])
-        for effect in (dependence, benefit, on_validation_rows, dependence - benefit)
-    ]
-    assert found == [
-        (1.27, 5, pytest.approx(0.070, abs=5e-4)),
-        (0.85, 0, pytest.approx(0.023, abs=5e-4)),
-        (1.0, 3, pytest.approx(0.978, abs=5e-4)),
-        (1.5, 5, pytest.approx(0.008, abs=5e-4)),
-    ]
-
-
-@pytest.mark.parametrize(("updates", "ratio", "p"), [(1000, 1.06, 0.15), (2000, 0.92, 0.19)])
-def test_benefit_of_npt_is_not_shown_after_short_trainings(
-    updates: int, ratio: float, p: float
+@pytest.mark.parametrize(
+    ("updates", "effect", "factor", "larger", "p"),
+    [
+        (1000, "benefits", 1.06, 3, 0.151),
+        (2000, "benefits", 0.92, 0, 0.192),
+        (5000, "benefits", 0.85, 0, 0.023),
+        (5000, "depends", 1.27, 5, 0.070),
+        (5000, "depends more", 1.5, 5, 0.008),
+    ],
+)
+def test_npt_depends_more_than_it_benefits_late_in_its_training(
+    updates: int, effect: str, factor: float, larger: int, p: float
 ) -> None:
-    benefits = reference_study("training_length/benefits_shorter")
-    by_fold = benefits.pivot(index="fold", columns="variant", values="test_rmse")
-    ratios = np.log(by_fold[f"without_datapoints_{updates}"] / by_fold[f"updates_{updates}"])
-    found = fold_test(ratios, fraction_tested(benefits))[0]
-    assert (round(np.exp(ratios.mean()), 2), round(found, 2)) == (ratio, p)
+    effects = effects_by_updates()
+    effects["depends more"] = effects["depends"] - effects["benefits"]
+    folds = effects[effect].xs((updates, 0), level=["updates", "seed"]).dropna()
+    found, _ = fold_test(folds, 31 / 215)
+    assert ((folds > 0).sum(), round(found, 3)) == (larger, p)
+    assert np.exp(folds.mean()) == pytest.approx(factor, abs=5e-3)
+
+
+def test_twin_of_npt_is_as_good_on_validation_rows() -> None:
+    trained = reference_study("training_length/benefits")
+    scores = np.log(trained.set_index("variant")["validation_rmse"]).groupby("variant").mean()
+    assert np.exp(scores["without_datapoints"] - scores["base"]) == pytest.approx(1, abs=5e-3)
 
 
 def test_npt_learns_to_use_near_rows() -> None:

@@ -133,9 +133,8 @@ def source_marks(cells: Iterable[Reproduced]) -> dict[str, str]:
     """A letter for every source of values, and for every study that plans a cell without them."""
     sources: list[str] = []
     for cell in cells:
-        planned = [cell.planned] if cell.planned else []
-        sources += [value.model.source for value in cell.values] or planned
-    marks = zip(dict.fromkeys(sources), ascii_lowercase, strict=False)
+        sources += [value.model.source for value in cell.values] or [cell.planned]
+    marks = zip(dict.fromkeys(filter(None, sources)), ascii_lowercase, strict=False)
     return {source: f"<sup>{letter}</sup>" for source, letter in marks}
 
 
