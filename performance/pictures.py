@@ -82,10 +82,11 @@ def draw_training_lengths() -> None:
     axes.set(xscale="log", xlabel="updates", ylabel="factor of RMSE")
     for effect, logarithms in effects_by_updates().items():
         _, color = EFFECTS[effect]
-        means = np.exp(logarithms.groupby("updates").mean())
+        means = logarithms.groupby("updates").mean().map(np.exp)
         axes.plot(means, color=color, label=effect)
-        updates = logarithms.index.get_level_values("updates")
-        axes.scatter(updates, np.exp(logarithms), color=color, alpha=0.6)
+        axes.scatter(
+            logarithms.reset_index()["updates"], np.exp(logarithms), color=color, alpha=0.6
+        )
         axes.set_xticks(means.index, means.index)
     axes.axhline(1, **EQUAL)
     axes.legend()
@@ -99,9 +100,9 @@ def effects_by_updates() -> dict[str, pd.Series]:
         for name in ("corruption", "depends", "depends_shorter", "benefits", "benefits_shorter")
     ).set_index(["updates", "fold", "seed", "device"])
     is_twin = rows["variant"].str.startswith("without_datapoints")
-    scores = rows["test_rmse"]
-    benefits = np.log(scores[is_twin] / scores[~is_twin].dropna())
-    depends = np.log(rows["corrupted_rmse"] / rows["clean_rmse"]).dropna()
+    logs = rows.filter(like="rmse").map(np.log)
+    benefits = logs["test_rmse"][is_twin] - logs["test_rmse"][~is_twin].dropna()
+    depends = (logs["corrupted_rmse"] - logs["clean_rmse"]).dropna()
     return {"benefits": benefits, "depends": depends[~depends.index.duplicated()]}
 
 

@@ -58,8 +58,7 @@ def page() -> str:
     """All tables."""
     parts = ["# Cells of the paper's tables", HEAD, counts(), agreement()]
     parts += [paper_table(table) for table in TITLES]
-    parts += ["## What is smaller", reductions()]
-    parts += ["## Learning curves of NPT", curves()]
+    parts += ["## What is smaller", reductions(), "## Learning curves of NPT", curves()]
     parts += ["## Studies that plan cells", plans()]
     return "\n\n".join(parts) + "\n"
 
@@ -97,17 +96,18 @@ def value_frame() -> pd.DataFrame:
         for value in cell.values:
             model = value.model
             is_released = model.dataset.endswith("_legacy")
-            row = {
-                "Rows": f"`{model.source}`",
-                "dataset": dataset_title(model.dataset),
-                "method": method_title(model.method, model.variant),
-                SMALLER: ", ".join(value.reductions),
-                "planned at full size by": f"`{cell.planned}`",
-                "Folds": "those of the released code" if is_released else "cross-validation",
-                "state": STATES[value.state],
-                "difference": abs(value.difference),
-            }
-            rows.append(row)
+            rows.append(
+                {
+                    "Rows": f"`{model.source}`",
+                    "dataset": dataset_title(model.dataset),
+                    "method": method_title(model.method, model.variant),
+                    SMALLER: ", ".join(value.reductions),
+                    "planned at full size by": f"`{cell.planned}`",
+                    "Folds": "those of the released code" if is_released else "cross-validation",
+                    "state": STATES[value.state],
+                    "difference": abs(value.difference),
+                }
+            )
     return pd.DataFrame(rows)
 
 
