@@ -77,16 +77,16 @@ def draw_correlations() -> None:
 
 
 def draw_training_lengths() -> None:
-    """Dependence and benefit of the paper's NPT by its number of updates, a mark per training."""
+    """Dependence and benefit of the paper's NPT by its updates: a mark per training, and means."""
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.6), layout="constrained")
     axes.set(xscale="log", xlabel="updates", ylabel="factor of RMSE")
     for effect, logarithms in effects_by_updates().items():
         _, color = EFFECTS[effect]
-        means = logarithms.groupby("updates").mean().map(np.exp)
+        lengths = logarithms.index.get_level_values("updates")
+        axes.scatter(lengths, np.exp(logarithms), color=color, alpha=0.4)
+        same_folds = logarithms.loc[:, :2, 0]  # fold 0 alone for up to 500 updates
+        means = same_folds.groupby("updates").mean().map(np.exp)
         axes.plot(means, color=color, label=effect)
-        axes.scatter(
-            logarithms.reset_index()["updates"], np.exp(logarithms), color=color, alpha=0.6
-        )
         axes.set_xticks(means.index, means.index)
     axes.axhline(1, **EQUAL)
     axes.legend()
@@ -94,16 +94,16 @@ def draw_training_lengths() -> None:
 
 
 def effects_by_updates() -> dict[str, pd.Series]:
-    """Logarithms of the factors of RMSE without other rows, of each training and its twin."""
+    """Logarithms of the factors of RMSE without other rows, by updates, fold and seed."""
     rows = pd.concat(
         reference_study(f"training_length/{name}")
-        for name in ("corruption", "depends", "depends_shorter", "benefits", "benefits_shorter")
-    ).set_index(["updates", "fold", "seed", "device"])
+        for name in ("depends", "depends_shorter", "corruption", "benefits", "benefits_shorter")
+    ).set_index(["updates", "fold", "seed"])
     is_twin = rows["variant"].str.startswith("without_datapoints")
     logs = rows.filter(like="rmse").map(np.log)
     benefits = logs["test_rmse"][is_twin] - logs["test_rmse"][~is_twin].dropna()
-    depends = (logs["corrupted_rmse"] - logs["clean_rmse"]).dropna()
-    return {"benefits": benefits, "depends": depends[~depends.index.duplicated()]}
+    depends = (logs["corrupted_rmse"] - logs["clean_rmse"]).dropna().groupby(level=[0, 1, 2])
+    return {"benefits": benefits.sort_index(), "depends": depends.first()}
 
 
 def draw_explanation() -> None:
