@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 
 from baselines.baseline import Baseline
@@ -29,4 +28,4 @@ def methods() -> dict[str, Method]:
 @cache
 def baselines() -> dict[str, Baseline]:
     """Every baseline by name."""
-    return declarations(sys.modules[__name__], "BASELINE")
+    return declarations(__name__, "BASELINE")

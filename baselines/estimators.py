@@ -54,9 +54,9 @@ class EstimatorBaseline(Baseline):
         return single_model(fit_estimator(estimator, data))
 
 
-def fit_estimator(estimator: Any, data: TrainingData) -> Any:
+def fit_estimator(estimator: Any, data: TrainingData, **options: Any) -> Any:
     """Fit to the train rows and return the function that predicts."""
-    estimator.fit(data.train_features, data.train_labels)
+    estimator.fit(data.train_features, data.train_labels, **options)
     return prediction_function(estimator, data)
 
 

@@ -6,11 +6,9 @@ and the published error is that of a constant. `fixed: {min_child_samples: 5}` c
 
 from __future__ import annotations
 
-from typing import Any
-
 from baselines.baseline import Predictor
 from baselines.boosting import Boosting, by_rounds
-from baselines.estimators import prediction_function
+from baselines.estimators import fit_estimator
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -44,9 +42,8 @@ class LightGBM(Boosting):
             **parameters,
         }
         ensemble = self.estimator(data.task)(**options)
-        categorical: Any = list(data.categorical) or "auto"
-        ensemble.fit(data.train_features, data.train_labels, categorical_feature=categorical)
-        predict = prediction_function(ensemble, data)
+        categorical = list(data.categorical) or "auto"
+        predict = fit_estimator(ensemble, data, categorical_feature=categorical)
         return by_rounds(lambda features, rounds: predict(features, num_iteration=rounds))
 
 

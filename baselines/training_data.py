@@ -138,10 +138,11 @@ def training_data(
     encode = coded_features if codes else one_hot_features
     categorical = []
     sizes = []
-    widths = []  # numbers of features that columns become
+    columns: list[int] = []
     for i, j in enumerate(table.features):
         column = table.columns[j]
-        widths.append(1 if codes else column.size)
+        width = 1 if codes else column.size
+        columns += [i] * width
         if codes and column.kind == "categorical":
             categorical.append(i)
             sizes.append(column.size + 1)
@@ -155,5 +156,5 @@ def training_data(
         classes=table.columns[table.target].size,
         categorical=tuple(categorical),
         sizes=tuple(sizes),
-        columns=tuple(np.repeat(np.arange(len(widths)), widths).tolist()),
+        columns=tuple(columns),
     )

@@ -8,7 +8,6 @@ regression is solved again in the learned metric.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +29,7 @@ class XRFM(NetworkBaseline):
 
     name = "xrfm"
     title = "xRFM"
-    trainer = "baselines.xrfm:fit_machine"
+    trainer = "baselines.xrfm:KernelMachine"
     libraries = ("xrfm", "torch")
     extra = "xrfm"
     slow = False
@@ -65,9 +64,13 @@ class XRFM(NetworkBaseline):
 
 
 class KernelMachine(RowPredictor):
-    """Kernel ridge regression on stored rows, in the metric that was learned."""
+    """Kernel ridge regression on stored rows, in the metric that was learned.
 
-    def __init__(self, data: TrainingData, parameters: Mapping[str, Any]) -> None:
+    The iteration with the lowest validation error counts.
+    """
+
+    @fenced()
+    def __init__(self, data: TrainingData, parameters: Parameters, device: torch.device) -> None:
         from xrfm.rfm_src import RFM
 
         self.stored = data.stored_rows
@@ -134,12 +137,6 @@ class KernelMachine(RowPredictor):
             targets = (targets == data.seen_classes).astype(float)
         features = torch.as_tensor(data.features[rows], dtype=torch.float32)
         return features, torch.as_tensor(targets - self.prior, dtype=torch.float32)
-
-
-@fenced()
-def fit_machine(data: TrainingData, parameters: Parameters, device: torch.device) -> KernelMachine:
-    """Learn the metric; the iteration with the lowest validation error counts."""
-    return KernelMachine(data, parameters)
 
 
 BASELINE = XRFM()

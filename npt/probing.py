@@ -121,11 +121,13 @@ class Intervention:
         values: Values (K,) of the target, in original units.
         predictions: Predictions (n, K) of the rows, in original units.
         others: Largest change (n,) that a sweep caused in the prediction of any other row.
+        shift: How much larger than its row's the target on a duplicate is.
     """
 
     values: np.ndarray
     predictions: np.ndarray
     others: np.ndarray
+    shift: float
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,8 @@ class RowProbe(Probe, ABC):
             rows: Test rows (n,) with a known target.
         """
         values = self.swept_values(table, sweep)
-        shift = self.trained.statistics.scale[table.target] if "add_one" in self.lookup else 0.0
+        is_shifted = "add_one" in self.lookup  # targets are larger on duplicates
+        shift = float(self.trained.statistics.scale[table.target]) if is_shifted else 0.0
         predictions = np.empty((len(rows), sweep))
         others = np.empty(len(rows))
         for number, row in enumerate(rows.tolist()):
@@ -244,7 +247,7 @@ class RowProbe(Probe, ABC):
             is_swept = originals == row
             predictions[number] = swept[:, is_swept][:, 0]
             others[number] = np.ptp(swept[:, ~is_swept], axis=0).max(initial=0.0)
-        return Intervention(values, predictions, others)
+        return Intervention(values, predictions, others, shift)
 
     def swept_values(self, table: Table, count: int) -> np.ndarray:
         """Values from the largest target of the table to the smallest."""

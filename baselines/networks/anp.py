@@ -34,13 +34,13 @@ class ANPNetwork(RetrievalNetwork):
     def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
-        labels = 1 if classes is None else classes
-        outputs = 2 if classes is None else classes
+        labels = classes or 1
+        outputs = classes or 2
         self.reads = parameters["reads"]
         self.context_labels = parameters["context_labels"]
         self.encoder = mlp(features + labels, [width] * ENCODER_LAYERS)
         self.attention = CrossAttention(parameters["attention"], features, width)
-        self.latent = LatentEncoder(features + labels - 1, width)
+        self.latent = LatentEncoder(features + labels, width)
         self.decoder = mlp(2 * width + features, [width, width, outputs])
         noise = torch.randn(parameters["draws"], width)
         self.register_buffer("noise", noise)
@@ -77,10 +77,7 @@ class ANPNetwork(RetrievalNetwork):
 
     def latent_of(self, stored: Tensor, labels: Tensor) -> Normal:
         """q(z) (1, W) given rows (m, F) and their labels (m,)."""
-        pairs = self._pairs(stored, labels)[None]  # (1, m, F + K)
-        inputs = pairs[..., :-1]
-        values = pairs[..., -1]
-        return self.latent(inputs, values)
+        return self.latent(self._pairs(stored, labels)[None])
 
     def decoded(self, features: Tensor, stored: Tensor, labels: Tensor, z: Tensor) -> Tensor:
         """Outputs (S, n, 2 or K) of queries (n, F), given a context and draws (S, 1, W)."""

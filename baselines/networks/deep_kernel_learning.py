@@ -23,7 +23,7 @@ from gpytorch.variational import CholeskyVariationalDistribution, VariationalStr
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
+from baselines.networks.training import EpochTraining, predicted_by_part, tensor
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible
 from npt.probing import Duplicates
@@ -124,5 +124,5 @@ def fit_deep_kernel(
     def loss_of(batch: Tensor) -> Tensor:
         return -bound(model(train[batch]), labels[batch])
 
-    EpochTraining(model, data, loss_of, predictor, parameters, fewest_rows=1).run(follow=SILENT)
+    EpochTraining(model, data, loss_of, predictor, parameters, fewest_rows=1).run(visible=False)
     return predictor

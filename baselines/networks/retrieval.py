@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
+from baselines.networks.training import EpochTraining, predicted_by_part, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
 
@@ -95,7 +95,7 @@ class RetrievalNetwork(nn.Module, ABC):
         def loss_of(batch: Tensor) -> Tensor:
             return network.batch_loss(batch, features, labels, parameters["candidates"])
 
-        EpochTraining(network, data, loss_of, predictor, parameters).run(follow=SILENT)
+        EpochTraining(network, data, loss_of, predictor, parameters).run(visible=False)
         return predictor
 
 

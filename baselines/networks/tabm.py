@@ -12,7 +12,7 @@ from torch.nn import functional
 from baselines.baseline import Predictor
 from baselines.estimators import features_vary, prior
 from baselines.grids import Parameters
-from baselines.networks.training import SILENT, EpochTraining, predicted_by_part, tensor
+from baselines.networks.training import EpochTraining, predicted_by_part, tensor
 from baselines.training_data import TrainingData
 
 
@@ -55,7 +55,7 @@ def fit_tabm(data: TrainingData, parameters: Parameters, device: torch.device) -
     def predict(features: np.ndarray, parameters: Parameters) -> np.ndarray:
         return predicted_by_part(features, device, mean_of_members)
 
-    EpochTraining(network, data, loss_of, predict, parameters).run(follow=SILENT)
+    EpochTraining(network, data, loss_of, predict, parameters).run(visible=False)
     return predict
 
 

@@ -20,7 +20,7 @@ class TabRNetwork(RetrievalNetwork):
     def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
-        outputs = 1 if classes is None else classes
+        outputs = classes or 1
         hidden = 2 * width
         dropout = parameters["dropout"]
         self.retrieves = parameters["retrieves"]

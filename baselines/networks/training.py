@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import torch
@@ -14,10 +13,8 @@ from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
-from npt.nn.progress import Progress
 
 PREDICTED_ROWS = 1024  # predicted together
-SILENT = partial(Progress, visible=False)  # a search has many trainings
 
 
 class EpochTraining(Training[nn.Module, Adam]):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 import torch
@@ -108,9 +107,8 @@ class LevelEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         self.weight = _vectors(members, sum(sizes), width)
-        before = [0, *accumulate(sizes)]  # levels of the columns before each one
-        starts = torch.tensor(before[:-1], dtype=torch.long)
-        self.register_buffer("starts", starts, persistent=False)
+        levels = torch.tensor(sizes, dtype=torch.long)
+        self.register_buffer("starts", levels.cumsum(0) - levels, persistent=False)
 
     def forward(self, codes: Tensor) -> Tensor:
         """Tokens (K, n, c, e) of codes (n, c)."""

@@ -11,7 +11,7 @@ that attention, not as inputs: a row sees the labels of the context, and never i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -89,14 +89,13 @@ class CompactNPT(nn.Module):
         """Keys and values of encoded rows (K, m, r) with labels (m, C)."""
         return Context(tuple(block.context(rows, labels) for block in self._blocks()))
 
-    def with_residuals(
+    def context_with_residuals(
         self,
-        context: Context,
         rows: Tensor,
         labels: Tensor,
         queries: Tensor | None = None,
     ) -> Context:
-        """A context with the residuals of its rows, each predicted beside the others.
+        """The context, with the residuals of its rows, each predicted beside the others.
 
         It is without them where nothing is copied.
 
@@ -104,8 +103,9 @@ class CompactNPT(nn.Module):
             queries: Encoded rows (K, n, r), if no others are to be predicted: only the residuals
                 that move these are computed, and others are zero.
         """
+        context = self.context(rows, labels)
         if not self.copies or rows.shape[1] < 2:
-            return replace(context, residuals=None)
+            return context
         everything = torch.arange(rows.shape[1], device=rows.device)
         needed = everything if queries is None else near_rows(queries, rows)
         beyond = rows.new_zeros(len(rows), *labels.shape)
@@ -113,7 +113,7 @@ class CompactNPT(nn.Module):
             is_itself = part[:, None] == everything
             outputs = self.attended(rows[:, part], context, is_itself)
             beyond[:, part] = shown_beyond(outputs, labels[part])
-        return replace(context, residuals=Residuals(normalised(rows), beyond))
+        return Context(context.pairs, Residuals(normalised(rows), beyond))
 
     def predict(
         self,

@@ -38,9 +38,10 @@ class Optimiser:
         for name, parameter in model.named_parameters():
             group = matrices if name.endswith("weight") else others
             group.append(parameter)
-        self._groups = []
-        for group, decay in ((matrices, settings.weight_decay), (others, 0.0)):
-            self._groups.append(Adam(group, betas=BETAS, weight_decay=decay, fused=True))
+        self._groups = [
+            Adam(matrices, betas=BETAS, weight_decay=settings.weight_decay, fused=True),
+            Adam(others, betas=BETAS, fused=True),
+        ]
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
         self._at_one_rate = set(scales) == {1.0}

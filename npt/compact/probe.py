@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -68,8 +67,8 @@ class CompactProbe(RowProbe):
     def before_training(self) -> CompactProbe:
         """The same network with its initial weights."""
         trained = self.trained
-        network = partial(CompactNPT, trained.encoder, trained.settings)
-        model = build_model(network, trained.seed, trained.device)
+        arguments = (trained.encoder, trained.settings)
+        model = build_model(CompactNPT, trained.seed, trained.device, *arguments)
         return CompactProbe(replace(trained, model=model.eval()))
 
     def with_table(self, table: Table, split: Split) -> CompactProbe:
@@ -128,8 +127,7 @@ class ContextQueries(QueryGroup):
             features = trained.encoder.features
             if (sources != np.arange(len(sources))[:, None])[:, features].any():
                 rows = trained.precise.encode(_gathered(trained, cells))
-        context = trained.precise.context(rows, labels)
-        context = trained.precise.with_residuals(context, rows, labels, query)
+        context = trained.precise.context_with_residuals(rows, labels, query)
         return trained.precise.predict(query, context)
 
 

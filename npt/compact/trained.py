@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -69,7 +69,7 @@ class TrainedCompactNPT(TrainedNetwork):
         encoder = Encoder.from_table(table, split, settings)
         train = known_rows(table, split.train)
         return cls(
-            model=build_model(partial(CompactNPT, encoder, settings), seed, device).eval(),
+            model=build_model(CompactNPT, seed, device, encoder, settings).eval(),
             encoder=encoder,
             table=table,
             context_rows=sampled(train, settings.context_rows, seed, count=0),
@@ -168,9 +168,7 @@ class TrainedCompactNPT(TrainedNetwork):
     @torch.no_grad()
     def context(self) -> Context:
         """Keys and values of the context, in double precision."""
-        rows = self.encoded_context
-        labels = self.context_labels
-        return self.precise.with_residuals(self.precise.context(rows, labels), rows, labels)
+        return self.precise.context_with_residuals(self.encoded_context, self.context_labels)
 
     @cached_property
     def encoded_context(self) -> Tensor:

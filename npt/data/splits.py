@@ -43,7 +43,7 @@ def splits(
     Raises:
         UserError: There are too few rows, groups or times.
     """
-    labels = _labels(table)
+    labels = labels_of(table)
     fraction = _validation_fraction(rule)
     parts = []
     for rest, test in pairs or _test_rows(table, rule, labels, groups, times):
@@ -80,7 +80,7 @@ def _legacy(folds: Iterable[Parts], rows: int) -> Iterator[Parts]:
         yield order[: len(train)], order[len(train) : last_validation], order[last_validation:]
 
 
-def _labels(table: Table) -> Values | None:
+def labels_of(table: Table) -> Values | None:
     """Strata of the rows: the class, or whether the target is known if it is not in all rows."""
     if table.task != "regression":
         return np.nan_to_num(table.truth, nan=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,29 +31,27 @@ def whole_numbers(names: Sequence[str]) -> Read:
 
     def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
         for path in paths.values():
-            yield from numbers(path, names, whole=names)
+            yield from numbers(path, names, whole=True)
 
     return read
 
 
-def numbers(
-    path: Path, names: Sequence[str], *, whole: Collection[str] = ()
-) -> Iterator[pd.DataFrame]:
+def numbers(path: Path, names: Sequence[str], *, whole: bool = False) -> Iterator[pd.DataFrame]:
     """Frames of some ten thousand rows each.
 
     Args:
         path: File without a header, gzipped or not.
         names: Names of its columns.
-        whole: Names of the columns of integers.
+        whole: Whether the columns are of integers.
     """
     import pyarrow as pa
     from pyarrow import csv
 
-    types = {name: pa.int64() if name in whole else pa.float64() for name in names}
+    kind = pa.int64() if whole else pa.float64()
     batches = csv.open_csv(
         str(path),
         csv.ReadOptions(column_names=list(names), block_size=BLOCK_BYTES, use_threads=False),
-        convert_options=csv.ConvertOptions(column_types=types),
+        convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
     )
     for batch in batches:
         yield batch.to_pandas()

@@ -20,7 +20,7 @@ from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
-from npt.data.splits import random_parts
+from npt.data.splits import labels_of, random_parts
 from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, value_errors
 from npt.estimator.compact_model import CompactModel
@@ -428,13 +428,10 @@ class NPTEstimator(BaseEstimator):
                 f"Found {table.rows} sample(s) to fit while a minimum of {FEWEST_ROWS} is required "
                 f"by {type(self).__name__} without X_val"
             )
-        classes = None
-        if table.task != "regression":
-            classes = table.truth.astype(np.int64)
         rows = np.arange(table.rows)
         count = round(table.rows * self.validation_fraction)
         count = max(1, min(count, table.rows - FEWEST_TRAIN_ROWS))
-        _, validation = random_parts(rows, classes, count, seed)
+        _, validation = random_parts(rows, labels_of(table), count, seed)
         return _split(table.rows, validation)
 
     def _predict(self, X: Any) -> np.ndarray:

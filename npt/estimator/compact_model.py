@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +32,6 @@ from npt.estimator.model import (
     tensors_of,
     weight_arrays,
 )
-from npt.nn.progress import Progress
 from npt.nn.trained_network import build_model
 from npt.table import Split, Table
 
@@ -128,8 +126,8 @@ class CompactModel(Model):
         table = fields["table"]
         known = Statistics(arrays["centre"], arrays["scale"])
         encoder = Encoder(table.columns, table.target, known, arrays["edges"], arrays["means"])
-        network = partial(CompactNPT, encoder, settings)
-        model = build_model(network, facts.seed, present_device(facts.device)).eval()
+        device = present_device(facts.device)
+        model = build_model(CompactNPT, facts.seed, device, encoder, settings).eval()
         context_rows = np.arange(table.rows)
         trained = TrainedCompactNPT(model, encoder, table, context_rows, settings, facts.seed)
         return cls(trained.with_weights(tensors_of(arrays, WEIGHTS)), **fields)
@@ -143,4 +141,4 @@ def _train(
         job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
     )
     training = CompactTraining(trained.model, data, settings, job.seed, stop_at)
-    return trained, training.run(follow=partial(Progress, visible=job.visible))
+    return trained, training.run(visible=job.visible)

@@ -6,7 +6,6 @@ N rows of the fit, n rows to predict.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +23,6 @@ from npt.estimator.model import (
     tensors_of,
     weight_arrays,
 )
-from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.training import NPTTraining
@@ -52,7 +50,7 @@ class PaperModel(Model):
             raise UserError("sample_weight: the paper's architecture does not weigh rows")
         trained = TrainedNPT.untrained(settings, job.device, job.table, job.split, job.seed)
         training = NPTTraining(trained.model, trained.data, settings, job.seed)
-        training.run(follow=partial(Progress, visible=job.visible))
+        training.run(visible=job.visible)
         require_converged(training.losses)
         loss = float(training.losses)
         return cls(trained, job.table, NO_ROWS, loss, training.best_updates, job.split)

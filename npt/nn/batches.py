@@ -36,8 +36,8 @@ def batch_count(
 ) -> int:
     """Number of batches of an epoch."""
     limit = settings.batch_rows
-    if mode != "train" and settings.evaluation_rows is not None:
-        limit = settings.evaluation_rows
+    if mode != "train":
+        limit = settings.evaluation_rows or limit
     if limit is None:
         return 1
     return -(-len(rows_of(data, mode, settings)) // limit)

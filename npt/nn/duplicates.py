@@ -35,7 +35,7 @@ def noisy_from(variant: str, features: int) -> int:
 
 def true_features(batch: EncodedTable, variant: str) -> Tensor:
     """Columns (d,) in which the originals keep their values: noise cannot be predicted."""
-    intact = ~batch.missing.new_zeros(batch.missing.shape[1])
+    intact = torch.ones_like(batch.continuous)
     if variant.startswith("random_features"):
         intact[_noisy_features(batch, variant)] = False
     return intact

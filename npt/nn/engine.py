@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -121,7 +121,7 @@ class Training(ABC, Generic[Network, Moves]):
         *,
         checkpoint: Checkpoint | None = None,
         metrics: Path | None = None,
-        follow: Callable[..., Progress] = Progress,
+        visible: bool | None = None,
     ) -> Self:
         """Do the updates that are left; the model ends with its best weights.
 
@@ -129,13 +129,17 @@ class Training(ABC, Generic[Network, Moves]):
             checkpoint: Read at the start and written at intervals. A resumed training ends with
                 bit-identical weights.
             metrics: Path of a CSV with a row for every evaluation.
-            follow: Makes what shows the progress.
+            visible: Whether the terminal shows the progress; None: where standard error is one.
         """
         saved = checkpoint.read() if checkpoint else None
         if saved is not None:
-            self._resume(saved)
+            self.updates = saved["updates"]
+            self.best_updates = list(saved["best_updates"])
+            self.earlier_seconds = saved["seconds"]
+            for name, tensors in self.state().items():
+                _copy(saved[name], tensors)
         weight = next(self.model.parameters())
-        progress = follow(self.last, self.updates, metrics)
+        progress = Progress(self.last, self.updates, metrics, visible)
         with (
             torch.cuda.device_of(weight),  # whose generator an update seeds
             isolated_randomness(weight.device),
@@ -157,13 +161,6 @@ class Training(ABC, Generic[Network, Moves]):
         _copy(self.best_weights, self.weights())
         self.model.eval()
         return self
-
-    def _resume(self, saved: Mapping[str, Any]) -> None:
-        self.updates = saved["updates"]
-        self.best_updates = list(saved["best_updates"])
-        self.earlier_seconds = saved["seconds"]
-        for name, tensors in self.state().items():
-            _copy(saved[name], tensors)
 
 
 @torch.no_grad()

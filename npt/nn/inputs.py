@@ -132,7 +132,7 @@ class EncodedTable:
 
     def visible(self) -> ModelInput:
         """An input of one table in which all but the missing cells is visible."""
-        scale = torch.where(self.continuous, self.numbers, torch.ones_like(self.numbers))
+        scale = torch.where(self.continuous, self.numbers, 1.0)
         inputs = ModelInput(self.codes[None], scale[None], torch.zeros_like(scale)[None])
         return inputs.hide(self.missing[None])
 

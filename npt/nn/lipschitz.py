@@ -45,18 +45,15 @@ def attention_bound(
         The bound (), differentiable in the weights.
     """
     moments = 4 * second_moment(positions)
-    if norm == "euclidean":
-        query_norms = matrix_norm(query, norm)  # (k,)
-        value_norms = matrix_norm(value, norm)  # (k,)
-        heads = (query_norms.pow(4) * value_norms.square()).sum().sqrt()
-        weights = heads * matrix_norm(output, norm)
-        return scale * (moments + 1) * math.sqrt(positions) * weights
-    head_width = query.shape[1]
-    outgoing = matrix_norm(query, norm)  # (k,), of the transposes
-    incoming = matrix_norm(query.mT, norm)  # (k,)
+    query_norms = matrix_norm(query, norm)  # (k,), of the transposes
     values = matrix_norm(value, norm)  # (k,)
-    weights = matrix_norm(output, norm) * (outgoing * incoming).max() * values.max()
-    return scale * (moments * math.sqrt(head_width) + 1) * weights
+    outputs = matrix_norm(output, norm)  # ()
+    if norm == "euclidean":
+        weights = (query_norms.pow(4) * values.square()).sum().sqrt() * outputs
+        return scale * (moments + 1) * math.sqrt(positions) * weights
+    incoming = matrix_norm(query.mT, norm)  # (k,)
+    weights = outputs * (query_norms * incoming).max() * values.max()
+    return scale * (moments * math.sqrt(query.shape[1]) + 1) * weights
 
 
 def second_moment(positions: int) -> float:

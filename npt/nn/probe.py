@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -65,8 +64,8 @@ class NPTProbe(RowProbe):
         """The network with its initial weights, and image statistics of a batch of train rows."""
         trained = self.trained
         settings = trained.settings
-        network = partial(NPT, trained.model.layout, settings)
-        model = build_model(network, trained.seed, trained.device).eval()
+        layout = trained.model.layout
+        model = build_model(NPT, trained.seed, trained.device, layout, settings).eval()
         if isinstance(model.embedding, ImageEmbedding):
             train = (trained.data.part == PART["train"]).nonzero().flatten()
             first = trained.data.take(train[: settings.batch_rows])

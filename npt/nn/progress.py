@@ -35,9 +35,9 @@ class Progress:
     def __init__(
         self,
         updates: int,
-        done: int = 0,
-        metrics: Path | None = None,
-        visible: bool | None = None,
+        done: int,
+        metrics: Path | None,
+        visible: bool | None,
     ) -> None:
         self.metrics = metrics
         self.started = time.monotonic()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -93,8 +92,8 @@ class TrainedNPT(TrainedNetwork):
         require_precision(settings.precision, device)
         scales = statistics(table, split, transductive=settings.transductive)
         data = EncodedTable.from_table(table, split, scales, device)
-        network = partial(NPT, ColumnLayout.from_table(table, settings), settings)
-        model = build_model(network, seed, device).eval()
+        layout = ColumnLayout.from_table(table, settings)
+        model = build_model(NPT, seed, device, layout, settings).eval()
         return cls(model, data, scales, settings, seed, table.task)
 
     @property
@@ -114,7 +113,7 @@ class TrainedNPT(TrainedNetwork):
         """
         in_validation = self.data.part == PART["validation"]
         chosen: dict[Part, Tensor] = {"validation": in_validation, "test": ~in_validation}
-        indices = self._tensor(rows)
+        indices = torch.as_tensor(rows, device=self.device)
         shape = (len(self.data.part), self.model.layout.target_size)
         outputs = torch.full(shape, torch.nan, device=self.device)
         for mode, in_mode in chosen.items():
@@ -139,7 +138,7 @@ class TrainedNPT(TrainedNetwork):
         context = (self.data.part != PART["test"]).nonzero().flatten()
         last = np.array([len(context)])
         values = []
-        for row in self._tensor(rows).split(1):
+        for row in torch.as_tensor(rows, device=self.device).split(1):
             alone = replace(self, data=self.data.take(torch.cat([context, row])))
             values.append(alone.predict(last).values)
         return Prediction(np.concatenate(values))
@@ -159,9 +158,6 @@ class TrainedNPT(TrainedNetwork):
             values = outputs[:, 0].double().cpu().numpy()
             return Prediction(self.statistics.original(values, self.data.target))
         return Prediction(outputs.double().softmax(-1).cpu().numpy())
-
-    def _tensor(self, values: np.ndarray) -> Tensor:
-        return torch.from_numpy(values).to(self.device)
 
 
 def query_batches(

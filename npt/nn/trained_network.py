@@ -18,11 +18,13 @@ from npt.table import Split, Table
 Network = TypeVar("Network", bound=torch.nn.Module)
 
 
-def build_model(network: Callable[[], Network], seed: int, device: torch.device) -> Network:
+def build_model(
+    network: Callable[..., Network], seed: int, device: torch.device, *arguments: Any
+) -> Network:
     """A network with the initial weights of a run, the same on every device."""
     with isolated_randomness(torch.device("cpu")):
         torch.default_generator.manual_seed(seed_for(seed, "weights"))
-        return network().to(device)
+        return network(*arguments).to(device)
 
 
 class TrainedNetwork(ABC):

@@ -59,9 +59,21 @@ def covariance(
     left: Tensor,
     right: Tensor,
 ) -> Tensor:
-    """Covariances (B, n, m) of the noiseless curves between inputs (B, n) and (B, m)."""
+    """Covariances (B, n, m) of the noiseless curves between inputs (B, n) and (B, m).
+
+    exp(-r^2 / (2 l^2)), Matern 5/2, or exp(-2 sin^2(pi r / p) / l^2), times the squared amplitude.
+    """
     distance = (left[:, :, None] - right[:, None]).abs()  # (B, n, m)
-    return hyperparameters.amplitude.square() * _correlation(kernel, distance, hyperparameters)
+    length_scale = hyperparameters.length_scale
+    if kernel == "rbf":
+        correlation = (-0.5 * (distance / length_scale).square()).exp()
+    elif kernel == "matern":
+        scaled = math.sqrt(5) * distance / length_scale
+        correlation = (1 + scaled + scaled.square() / 3) * (-scaled).exp()
+    else:
+        waves = (math.pi * distance / hyperparameters.period).sin()
+        correlation = (-2 * (waves / length_scale).square()).exp()
+    return hyperparameters.amplitude.square() * correlation
 
 
 def draw_curves(
@@ -71,7 +83,7 @@ def draw_curves(
     generator: torch.Generator,
 ) -> Tensor:
     """Noisy values (B, n) at inputs (B, n), in float64."""
-    factor = torch.linalg.cholesky(_noisy(covariance(kernel, hyperparameters, x, x)))
+    factor = _noisy_factor(kernel, hyperparameters, x)
     white = torch.randn(x.shape, generator=generator, dtype=x.dtype, device=x.device)
     return (factor @ white[..., None]).squeeze(-1)
 
@@ -92,7 +104,7 @@ def posterior(
 
     It knows the kernel, its hyper-parameters and the noise of every curve, which no model does.
     """
-    factor = torch.linalg.cholesky(_noisy(covariance(kernel, hyperparameters, x, x)))  # (B, m, m)
+    factor = _noisy_factor(kernel, hyperparameters, x)  # (B, m, m)
     across = covariance(kernel, hyperparameters, x, queries)  # (B, m, q)
     weights = torch.cholesky_solve(y[..., None], factor)  # (B, m, 1)
     mean = (across * weights).sum(1)  # (B, q)
@@ -102,23 +114,11 @@ def posterior(
     return Gaussians(mean[None], variance.sqrt()[None])
 
 
-def _correlation(kernel: Kernel, distance: Tensor, hyperparameters: Hyperparameters) -> Tensor:
-    """exp(-r^2 / (2 l^2)), Matern 5/2, or exp(-2 sin^2(pi r / p) / l^2)."""
-    length_scale = hyperparameters.length_scale
-    if kernel == "rbf":
-        return (-0.5 * (distance / length_scale).square()).exp()
-    if kernel == "matern":
-        scaled = math.sqrt(5) * distance / length_scale
-        return (1 + scaled + scaled.square() / 3) * (-scaled).exp()
-    waves = (math.pi * distance / hyperparameters.period).sin()
-    return (-2 * (waves / length_scale).square()).exp()
-
-
-def _noisy(covariances: Tensor) -> Tensor:
-    """Covariances (B, n, n) with the noise's variance on the diagonal."""
-    points = covariances.shape[-1]
-    identity = torch.eye(points, dtype=covariances.dtype, device=covariances.device)
-    return covariances + NOISE**2 * identity
+def _noisy_factor(kernel: Kernel, hyperparameters: Hyperparameters, x: Tensor) -> Tensor:
+    """Cholesky factor (B, n, n) of the covariances of noisy values at inputs (B, n)."""
+    covariances = covariance(kernel, hyperparameters, x, x)
+    covariances.diagonal(dim1=1, dim2=2).add_(NOISE**2)
+    return torch.linalg.cholesky(covariances)
 
 
 def _uniform(

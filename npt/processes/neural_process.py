@@ -12,7 +12,7 @@ from torch.distributions import Normal, kl_divergence
 
 from npt.nn.gaussian import LOWEST, SHARE, Gaussians
 from npt.processes.attention import CrossAttention, mlp
-from npt.processes.settings import Attention
+from npt.processes.settings import NeuralProcessSettings
 from npt.processes.tasks import Tasks
 
 ENCODER_LAYERS = 4
@@ -21,18 +21,13 @@ ENCODER_LAYERS = 4
 class NeuralProcess(nn.Module):
     """A deterministic path with attention, with `latent` a latent path, and a decoder."""
 
-    def __init__(
-        self,
-        inputs: int,
-        width: int = 128,
-        attention: Attention = "uniform",
-        latent: bool = True,
-    ) -> None:
+    def __init__(self, inputs: int, settings: NeuralProcessSettings) -> None:
         super().__init__()
+        width = settings.width
         self.encoder = mlp(inputs + 1, [width] * ENCODER_LAYERS)
-        self.attention = CrossAttention(attention, inputs, width)
-        self.latent_encoder = LatentEncoder(inputs, width) if latent else None
-        paths = 2 if latent else 1
+        self.attention = CrossAttention(settings.attention, inputs, width)
+        self.latent_encoder = LatentEncoder(inputs + 1, width) if settings.latent else None
+        paths = 2 if settings.latent else 1
         self.decoder = mlp(paths * width + inputs, [width, width, 2])
 
     def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
@@ -40,8 +35,8 @@ class NeuralProcess(nn.Module):
         if self.latent_encoder is None:
             gaussians = self._decoded(tasks, None)
             return gaussians.log_densities(tasks.y).mean()
-        posterior = self.latent_encoder(tasks.x, tasks.y)
-        prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
+        posterior = self.latent_encoder(pairs(tasks.x, tasks.y))
+        prior = self.latent_encoder(pairs(tasks.shown_x, tasks.shown_y))
         gaussians = self._decoded(tasks, latent_draws(posterior, 1, generator))
         densities = gaussians.log_densities(tasks.y)  # (1, B, n)
         divergences = kl_divergence(posterior, prior).sum(-1)  # (B,)
@@ -57,12 +52,11 @@ class NeuralProcess(nn.Module):
         """Distributions (S, B, n) of all targets given the context, z from q(z|C)."""
         if self.latent_encoder is None:
             return self._decoded(tasks, None)
-        prior = self.latent_encoder(tasks.shown_x, tasks.shown_y)
+        prior = self.latent_encoder(pairs(tasks.shown_x, tasks.shown_y))
         return self._decoded(tasks, latent_draws(prior, draws, generator))
 
     def _decoded(self, tasks: Tasks, z: Tensor | None) -> Gaussians:
-        pairs = _pairs(tasks.shown_x, tasks.shown_y)  # (B, m, d + 1)
-        encoded = self.encoder(pairs)  # (B, m, W)
+        encoded = self.encoder(pairs(tasks.shown_x, tasks.shown_y))  # (B, m, W)
         attended = self.attention(tasks.shown_x, encoded, tasks.x)  # (B, n, W)
         parts = [attended[None], tasks.x[None]]
         if z is not None:
@@ -79,14 +73,14 @@ class LatentEncoder(nn.Module):
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__()
-        self.points = mlp(inputs + 1, [width] * ENCODER_LAYERS)
+        self.points = mlp(inputs, [width] * ENCODER_LAYERS)
         self.hidden = nn.Linear(width, width)
         self.mean = nn.Linear(width, width)
         self.raw_deviation = nn.Linear(width, width)
 
-    def forward(self, x: Tensor, y: Tensor) -> Normal:
-        """The Gaussian (B, W) of points x (B, m, d) with values y (B, m)."""
-        encoded = self.points(_pairs(x, y))  # (B, m, W)
+    def forward(self, points: Tensor) -> Normal:
+        """The Gaussian (B, W) of points with their values (B, m, d + 1)."""
+        encoded = self.points(points)  # (B, m, W)
         summary = encoded.mean(1)  # (B, W)
         hidden = F.relu(self.hidden(summary))  # (B, W)
         deviation = LOWEST + SHARE * self.raw_deviation(hidden).sigmoid()
@@ -100,6 +94,6 @@ def latent_draws(latent: Normal, draws: int, generator: torch.Generator | None) 
     return latent.mean + latent.stddev * white
 
 
-def _pairs(x: Tensor, y: Tensor) -> Tensor:
+def pairs(x: Tensor, y: Tensor) -> Tensor:
     """Inputs and values as one (B, m, d + 1)."""
     return torch.cat([x, y[..., None]], -1)

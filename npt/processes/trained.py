@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -54,8 +53,7 @@ class TrainedProcess(TrainedNetwork):
     ) -> TrainedProcess:
         """A network with initial weights, the same on every device."""
         data = Realisations.from_table(table, split, device)
-        network = partial(build, settings, inputs=data.x.shape[1])
-        model: Any = build_model(network, seed, device).eval()
+        model: Any = build_model(build, seed, device, settings, data.x.shape[1]).eval()
         return cls(model, data, settings, seed, torch.zeros(0, 4))
 
     def weights(self) -> dict[str, Tensor]:
@@ -96,4 +94,4 @@ def build(settings: TrainingSettings, inputs: int) -> NeuralProcess | NPTProcess
     if isinstance(settings, NPTProcessSettings):
         return NPTProcess(inputs, settings.network, among_queries=settings.among_queries)
     assert isinstance(settings, NeuralProcessSettings)
-    return NeuralProcess(inputs, settings.width, settings.attention, settings.latent)
+    return NeuralProcess(inputs, settings)

@@ -75,7 +75,13 @@ class Context:
     spread: np.ndarray
 
     @classmethod
-    def merged(cls, features: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Self:
+    def from_labels(
+        cls,
+        features: np.ndarray,
+        labels: np.ndarray,
+        classes: int | None,
+        weights: np.ndarray | None = None,
+    ) -> Self:
         """A context in which rows with equal features are one, and so are left out together.
 
         To a ridge regression, k equal rows are one row with their mean target and a ridge divided
@@ -83,9 +89,13 @@ class Context:
 
         Args:
             features: (N, F), NaN where missing.
-            targets: (N, C).
-            weights: (N,), positive.
+            labels: Numbers (N,), or class codes.
+            classes: Number of classes; None for a regression.
+            weights: (N,), positive; all 1 by default.
         """
+        targets = labels[:, None].astype(np.float64) if classes is None else np.eye(classes)[labels]
+        if weights is None:
+            weights = np.ones(len(labels))
         filled = np.nan_to_num(features, nan=np.finfo(np.float64).max)
         _, first, groups = np.unique(filled, axis=0, return_index=True, return_inverse=True)
         groups = groups.reshape(-1)

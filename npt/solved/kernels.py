@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import torch
 from torch.nn.functional import softplus
@@ -25,12 +24,12 @@ MOST_RELEVANCE = 4.0  # sum of log(1 + w) of all columns of a product, at the st
 def initial_parameters(heads: int, cells: Cells) -> dict[str, torch.Tensor]:
     """Zeros, at which all columns weigh alike: `relevance` (H, d), `rate` (H, p), `scale` (H,),
     `ridge` (H,)."""
-    like: dict[str, Any] = {"dtype": cells.scores.dtype, "device": cells.scores.device}
+    zeros = cells.scores.new_zeros
     return {
-        "relevance": torch.zeros(heads, cells.columns, **like),
-        "rate": torch.zeros(heads, cells.scores.shape[1], **like),
-        "scale": torch.zeros(heads, **like),
-        "ridge": torch.zeros(heads, **like),
+        "relevance": zeros(heads, cells.columns),
+        "rate": zeros(heads, cells.scores.shape[1]),
+        "scale": zeros(heads),
+        "ridge": zeros(heads),
     }
 
 

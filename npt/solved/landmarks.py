@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from npt.solved.solve import SMALLEST, factor
+from npt.solved.solve import SMALLEST, factor, larger
 
 
 class Landmarks:
@@ -36,9 +36,7 @@ class Landmarks:
 
     def solve(self, ridge: torch.Tensor) -> LandmarkSolution:
         """Solve for a ridge."""
-        matrix = self.moments.clone()
-        matrix.diagonal().add_(ridge)
-        return LandmarkSolution(self, factor(matrix))
+        return LandmarkSolution(self, factor(larger(self.moments, ridge)))
 
     def rooted(self, kernel: torch.Tensor) -> torch.Tensor:
         """Features (n, M), not centred, of rows whose kernel to the landmarks is (n, M)."""

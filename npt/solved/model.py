@@ -64,7 +64,7 @@ def fit(
         weights: (N,), positive; all 1 by default.
         parameters: What was tuned on the same rows before.
     """
-    context = _context(features, labels, classes, weights)
+    context = Context.from_labels(features, labels, classes, weights)
     return SolvedNPT(
         context,
         Encoder.from_context(context, categorical),
@@ -136,7 +136,7 @@ class SolvedNPT:
             features: (N, F), NaN where missing.
             labels: Numbers (N,), or class codes.
         """
-        context = _context(features, labels, self.classes, None)
+        context = Context.from_labels(features, labels, self.classes)
         tuned = (self.settings, self.device, self.parameters, self.mixture)
         return SolvedNPT(context, self.encoder, self.classes, *tuned)
 
@@ -174,7 +174,7 @@ class SolvedNPT:
         """
         parts = []
         for cells in self._chunks(features):
-            weights = torch.zeros(len(cells.scores), len(self.weights)).to(self.weights)
+            weights = self.weights.new_zeros(len(cells.scores), len(self.weights))
             for share, near, solution in self._attending(cells):
                 weights += share * solution.weights(near)
             parts.append(weights.cpu().numpy())
@@ -196,7 +196,7 @@ class SolvedNPT:
                 returned; k is smaller than m.
         """
         left_out = [torch.from_numpy(rows).to(self.weights.device) for rows in places]
-        scores = torch.zeros(len(places), len(features), 1).to(self.weights)
+        scores = self.weights.new_zeros(len(places), len(features), 1)
         for share, near, solution in self._attending(self._encoded(features)):
             parts = [solution.without(near, self.targets, rows) for rows in left_out]
             scores = scores + share * torch.stack(parts)
@@ -204,7 +204,7 @@ class SolvedNPT:
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
         """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
-        scores = torch.zeros(len(features), len(self.weights)).to(self.weights)
+        scores = self.weights.new_zeros(len(features), len(self.weights))
         for share, near, solution in self._attending(self._encoded(features)):
             slopes, intercept = solution.coefficients(self.targets)
             residuals = self.targets - solution.leave_one_out(self.targets)
@@ -292,12 +292,3 @@ class SolvedNPT:
         shares = counts.sum(0) - counts
         shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
         return self._logits(self.mixture.leave_one_out + self.centre - shares, shares)
-
-
-def _context(
-    features: np.ndarray, labels: np.ndarray, classes: int | None, weights: np.ndarray | None
-) -> Context:
-    targets = labels[:, None].astype(np.float64) if classes is None else np.eye(classes)[labels]
-    if weights is None:
-        weights = np.ones(len(labels))
-    return Context.merged(features, targets, weights)

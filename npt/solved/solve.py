@@ -102,14 +102,14 @@ def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> S
         ridge: A number.
         weights: (m,).
     """
-    return Solution(_larger(kernel, ridge / weights))
+    return Solution(larger(kernel, ridge / weights))
 
 
-def _larger(matrix: torch.Tensor, diagonal: torch.Tensor) -> torch.Tensor:
+def larger(matrix: torch.Tensor, diagonal: torch.Tensor) -> torch.Tensor:
     """A matrix plus a number or a vector on its diagonal."""
-    larger = matrix.clone()
-    larger.diagonal().add_(diagonal)
-    return larger
+    matrix = matrix.clone()
+    matrix.diagonal().add_(diagonal)
+    return matrix
 
 
 def factor(matrix: torch.Tensor) -> torch.Tensor:
@@ -123,7 +123,7 @@ def factor(matrix: torch.Tensor) -> torch.Tensor:
         if not failed:
             return triangle
         triangle, failed = torch.linalg.cholesky_ex(
-            _larger(matrix, jitter * matrix.diagonal().mean())
+            larger(matrix, jitter * matrix.diagonal().mean())
         )
     if not failed:
         return triangle

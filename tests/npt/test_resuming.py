@@ -71,7 +71,7 @@ def process(**options: Any) -> Training[Any, Any]:
     source = Curves("rbf", PROCESS)
     held_out = [source.drawn(2, torch.Generator().manual_seed(9))]
     torch.manual_seed(0)
-    return ProcessTraining(NeuralProcess(1, width=16), source, held_out, PROCESS, 3).run(**options)
+    return ProcessTraining(NeuralProcess(1, PROCESS), source, held_out, PROCESS, 3).run(**options)
 
 
 def columns_alone(*chosen: int) -> Table:
@@ -170,7 +170,9 @@ def test_other_or_damaged_checkpoints_are_ignored(
     assert (str(path) in capsys.readouterr().err) == (damage != "stamp")
 
 
-def test_a_terminated_training_leaves_its_checkpoint(tmp_path: Path) -> None:
+def test_a_terminated_training_leaves_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As when a scheduler preempts its job."""
 
     class Terminating(Progress):
@@ -185,8 +187,10 @@ def test_a_terminated_training_leaves_its_checkpoint(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "state", "one", 60)
     run = RUNS["npt"]
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit):
-        run(checkpoint=replace(checkpoint), follow=Terminating)
+    with monkeypatch.context() as patch:
+        patch.setattr("npt.nn.engine.Progress", Terminating)
+        with pytest.raises(SystemExit):
+            run(checkpoint=replace(checkpoint))
     assert signal.getsignal(signal.SIGTERM) is before
     state = checkpoint.read()
     assert state is not None

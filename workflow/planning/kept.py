@@ -14,9 +14,9 @@ from workflow.planning.paths import CONFIG, PLAN
 from workflow.planning.plan import Plan
 
 
-def keep(plan: Plan, path: Path | str = PLAN) -> None:
-    """Write a plan."""
-    with replacing(Path(path)) as partial:
+def keep(plan: Plan) -> None:
+    """Write the plan of a run."""
+    with replacing(Path(PLAN)) as partial:
         partial.write_text(json_line(plan.model_dump(mode="json")), encoding="utf-8")
 
 
@@ -29,18 +29,18 @@ def keep_config(config: Mapping[str, Any]) -> None:
         partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
 
 
-def load(path: Path | str = PLAN) -> Plan:
-    """Read a plan.
+def load() -> Plan:
+    """Read the plan of the last run.
 
     Raises:
         UserError: There is none, or it is damaged, or of another version of the code.
     """
-    path = Path(path)
     try:
-        return Plan.model_validate_json(without_checksum(path.read_text(encoding="utf-8")))
+        text = Path(PLAN).read_text(encoding="utf-8")
+        return Plan.model_validate_json(without_checksum(text))
     except FileNotFoundError:
-        raise UserError(f"{path}: missing; start a run with snakemake first") from None
+        raise UserError(f"{PLAN}: missing; start a run with snakemake first") from None
     except ValueError:
         raise UserError(
-            f"{path}: damaged, or of another version of the code; start a run again"
+            f"{PLAN}: damaged, or of another version of the code; start a run again"
         ) from None

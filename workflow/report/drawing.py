@@ -190,6 +190,7 @@ def by_title(frame: pd.DataFrame) -> dict[str, Any]:
         "style": "title",
         "hue_order": list(styles),
         "style_order": list(styles),
+        "dashes": False,
         "palette": {title: color for title, (color, _) in styles.items()},
         "markers": {title: marker for title, (_, marker) in styles.items()},
     }

@@ -102,20 +102,20 @@ def effects_over_datasets(
     by = by or {}
     tidy = tidy.assign(tables=kinds_of_tables(tidy))
     keys = [*METHOD, *by, "tables"]
-    rows = tidy[keys].drop_duplicates().set_index(keys)
-    tested = {}
+    groups = pd.MultiIndex.from_frame(tidy[keys].drop_duplicates())
+    by_effect = {}
     for name in effects:
         tests = tests_over_datasets(tidy, keys, name, [*by, "tables"])
-        tested[name] = tests.set_index(keys).reindex(rows.index)
-    has_test = pd.concat([tests["mean"] for tests in tested.values()], axis=1).notna().any(axis=1)
-    rows = rows[has_test].reset_index()
-    if rows.empty:
+        by_effect[name] = tests.set_index(keys).reindex(groups)
+    tested = pd.concat(by_effect, axis=1).dropna(how="all")
+    if tested.empty:
         return []
+    rows = tested.index.to_frame(index=False)
     columns = {"Method": texts(method_titles(rows))}
     for name, heading in {**by, "tables": "Datasets"}.items():
         columns[heading] = texts(rows[name])
     for name, heading in effects.items():
-        tests = tested[name][has_test].reset_index()
+        tests = tested[name].reset_index()
         cells = []
         for row in tests.to_dict("records"):
             worse = f" ({row['positive']:.0f} of {row['datasets']:.0f})"

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from npt.table import Task
-from workflow.report.cells import MISSING, Cell, counted, formatted, listed, times
+from workflow.report.cells import Cell, counted, formatted, listed, times
 from workflow.report.statistics import METHOD
 from workflow.report.titles import method_title
 
@@ -21,7 +21,7 @@ REGRESSION, CLASSES = "multiplies the RMSE by", "adds to the NLL, in nats per ro
 
 def errors(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
     """RMSE, or the percentage of wrong classes, by metrics whose names begin with `prefix`."""
-    rmse, accuracy = _metrics(rows, f"{prefix}rmse", f"{prefix}accuracy")
+    rmse, accuracy = float_columns(rows, f"{prefix}rmse", f"{prefix}accuracy")
     return rmse.where(rows["task"] == "regression", 100 * (1 - accuracy))
 
 
@@ -32,12 +32,12 @@ def error_label(task: Task) -> str:
 
 def losses(rows: pd.DataFrame, prefix: str = "") -> pd.Series:
     """The loss of each row; NaN if it lacks the metric, or has no error."""
-    rmse, nll = _metrics(rows, f"{prefix}rmse", f"{prefix}nll")
+    rmse, nll = float_columns(rows, f"{prefix}rmse", f"{prefix}nll")
     logarithms = rmse.where(rmse > 0).transform(np.log)
     return logarithms.where(rows["task"] == "regression", nll)
 
 
-def _metrics(rows: pd.DataFrame, *names: str) -> list[pd.Series]:
+def float_columns(rows: pd.DataFrame, *names: str) -> list[pd.Series]:
     """Some columns; NaN where the rows lack them."""
     known = rows.reindex(columns=list(names)).astype(float)
     return [known[name] for name in names]
@@ -62,9 +62,7 @@ def effect_text(value: float, task: Task) -> str:
 
 
 def effect_cell(value: float, task: Task) -> Cell:
-    """A mean effect as a cell."""
-    if np.isnan(value):
-        return MISSING
+    """A mean effect as a cell; NaN is a dash."""
     return Cell(effect_text(value, task), value)
 
 

@@ -100,6 +100,11 @@ def sampled(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:
     return np.sort(generator.choice(rows, limit, replace=False))
 
 
+def mean_or_nan(values: np.ndarray) -> float:
+    """Mean of the values; NaN if there are none."""
+    return float(values.mean()) if len(values) else np.nan
+
+
 def rounded(values: np.ndarray, digits: int = 5) -> list[float | None]:
     """Values to some significant digits, None for NaN, as JSON has them."""
     return [None if np.isnan(value) else float(f"{value:.{digits}g}") for value in values]

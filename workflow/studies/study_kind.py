@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from workflow.studies.view import View
 
 Facts = dict[str, Any]
+ProbeResult = tuple[Facts, dict[str, "np.ndarray"]]  # facts of a fold's row, and arrays to save
 Share = Annotated[float, AfterValidator(lambda share: float(f"{share:g}"))]  # as names write it
 
 
@@ -102,7 +103,7 @@ class StudyKind:
         """Tables, figures and card of the kind."""
         return importlib.import_module(f"workflow.studies.{self.name}.view").VIEW
 
-    def probe(self, query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+    def probe(self, query: ProbeQuery) -> ProbeResult:
         """Facts that enter the row of a fold, and arrays to save with it."""
         module = importlib.import_module(f"workflow.studies.{self.name}.probe")
         return module.probe(query.with_shown_targets())

@@ -16,9 +16,6 @@ from workflow.report.titles import titles_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MakesTable = Callable[[pd.DataFrame, Scoring], Table]
-MakesFigure = Callable[[pd.DataFrame, Scoring], "Figure"]
-MakesAnswer = Callable[[pd.DataFrame], str]
 NAMES = ("Dataset", "Method")
 
 
@@ -36,7 +33,7 @@ class Card:
 
     table: str
     columns: tuple[str, ...] = ()
-    answer: MakesAnswer | None = None
+    answer: Callable[[pd.DataFrame], str] | None = None
     figures: tuple[str, ...] = ()
     controls: Callable[[pd.DataFrame], list[dict[str, Cell]]] | None = None
 
@@ -51,8 +48,8 @@ class View:
         optional: Conditions of figures that the report shows of some studies alone, by name.
     """
 
-    tables: Mapping[str, MakesTable]
-    figures: Mapping[str, MakesFigure] = field(default_factory=dict)
+    tables: Mapping[str, Callable[[pd.DataFrame, Scoring], Table]]
+    figures: Mapping[str, Callable[[pd.DataFrame, Scoring], Figure]] = field(default_factory=dict)
     card: Card | None = None
     optional: Mapping[str, Callable[[pd.DataFrame, Scoring], bool]] = field(default_factory=dict)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from functools import cache
 
 from npt.data.declaration import Dataset
@@ -18,7 +17,7 @@ def datasets() -> dict[str, Dataset]:
     Further ones are the `ALTERNATIVES` of their files, and the paper's cross-validated datasets
     with the folds of its released code.
     """
-    declared: dict[str, Dataset] = declarations(sys.modules[__name__], "DATASET")
+    declared: dict[str, Dataset] = declarations(__name__, "DATASET")
     for name in list(declared):
         module = importlib.import_module(f"{__name__}.{name}")
         for alternative in getattr(module, "ALTERNATIVES", ()):

@@ -27,15 +27,12 @@ FILES = tuple(file for file in mnist.FILES if "images" in file.name)
 
 def read(paths: Mapping[str, Path]) -> pd.DataFrame:
     """Points of the train images, then of the held-out ones."""
-    (train, train_count), (test, test_count) = mnist.PARTS
-    train_images = read_idx(paths[_file(train)], (train_count, SIDE, SIDE))
-    test_images = read_idx(paths[_file(test)], (test_count, SIDE, SIDE))
-    images = [train_images[: pixels.TRAIN_IMAGES], test_images[: pixels.HELD_OUT]]
+    counts = (pixels.TRAIN_IMAGES, pixels.HELD_OUT)
+    images = []
+    for (part, rows), count in zip(mnist.PARTS, counts, strict=True):
+        part_images = read_idx(paths[f"{part}-images-idx3-ubyte.gz"], (rows, SIDE, SIDE))
+        images.append(part_images[:count])
     return pixels.points(np.concatenate(images)[..., None], MOST)
-
-
-def _file(part: str) -> str:
-    return f"{part}-images-idx3-ubyte.gz"
 
 
 DATASET = Dataset(

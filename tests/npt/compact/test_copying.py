@@ -73,7 +73,7 @@ def with_residuals(labels: torch.Tensor, query: torch.Tensor | None = None) -> C
     model = copying().precise
     rows = copying().encoded_context
     with torch.no_grad():
-        return model.with_residuals(model.context(rows, labels), rows, labels, query)
+        return model.context_with_residuals(rows, labels, query)
 
 
 def test_residuals_of_near_rows_suffice_for_a_query() -> None:

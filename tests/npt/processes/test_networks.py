@@ -11,8 +11,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from npt.nn.gaussian import LOWEST, Gaussians, floored
 from npt.processes.attention import CrossAttention
-from npt.processes.neural_process import NeuralProcess, latent_draws
-from npt.processes.settings import Attention, NPTProcessSettings
+from npt.processes.neural_process import NeuralProcess, latent_draws, pairs
+from npt.processes.settings import Attention, NeuralProcessSettings, NPTProcessSettings
 from npt.processes.tasks import Tasks
 from npt.processes.trained import build
 
@@ -34,8 +34,8 @@ def model_of(name: str) -> Any:
     if name == "to_context":
         return build(SMALL_NPT.model_copy(update={"among_queries": False}), inputs=1).eval()
     if name == "conditional":
-        return NeuralProcess(1, attention="multihead", latent=False)
-    return NeuralProcess(1, attention=name)  # type: ignore[arg-type]
+        return NeuralProcess(1, NeuralProcessSettings(attention="multihead", latent=False))
+    return NeuralProcess(1, NeuralProcessSettings(attention=name))  # type: ignore[arg-type]
 
 
 def predicted(model: Any, asked: Tasks) -> Gaussians:
@@ -128,8 +128,8 @@ def test_objective_is_the_bound() -> None:
     asked = tasks()
     with torch.no_grad():
         value = model.objective(asked, torch.Generator().manual_seed(4))
-        posterior = model.latent_encoder(asked.x, asked.y)
-        prior = model.latent_encoder(asked.shown_x, asked.shown_y)
+        posterior = model.latent_encoder(pairs(asked.x, asked.y))
+        prior = model.latent_encoder(pairs(asked.shown_x, asked.shown_y))
         z = latent_draws(posterior, 1, torch.Generator().manual_seed(4))
         densities = model._decoded(asked, z).log_densities(asked.y)[0].mean()
         ratio = posterior.stddev / prior.stddev
@@ -142,7 +142,7 @@ def test_objective_is_the_bound() -> None:
 def test_deviations_have_a_floor() -> None:
     raw = torch.tensor([-100.0, 0.0, 5.0])
     assert torch.allclose(floored(raw), LOWEST + 0.9 * torch.log1p(raw.exp()))
-    latent = model_of("uniform").latent_encoder(1e4 * torch.ones(1, 2, 1), torch.ones(1, 2))
+    latent = model_of("uniform").latent_encoder(torch.tensor([[[1e4, 1.0]] * 2]))
     assert (latent.stddev >= LOWEST).all()
     assert (latent.stddev <= 1).all()
 

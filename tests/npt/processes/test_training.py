@@ -51,10 +51,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 def test_attention_reproduces_the_context() -> None:
     settings = NeuralProcessSettings(
-        attention="laplace", latent=False, updates=250, learning_rate=2e-3, evaluate_every=250
+        width=64,
+        attention="laplace",
+        latent=False,
+        updates=250,
+        learning_rate=2e-3,
+        evaluate_every=250,
     )
     torch.manual_seed(0)
-    model = NeuralProcess(1, width=64, attention="laplace", latent=False)
+    model = NeuralProcess(1, settings)
     source = Curves("rbf", settings)
     held_out = source.drawn(64, torch.Generator().manual_seed(9))
     before = log_likelihoods(model, [held_out], draws=1, seed=0)

@@ -15,7 +15,7 @@ from npt.data.declaration import Dataset
 from npt.errors import UserError
 from tests import rows
 from workflow.config.reading import read_file
-from workflow.planning import kept
+from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 
 ROOT = Path(__file__).parents[3]
@@ -189,13 +189,16 @@ def test_study_has_runs_of_its_own_seeds_only() -> None:
     ],
     ids=["half", "edited", "no text", "empty mapping", "empty"],
 )
-def test_damaged_plan_is_a_user_error(damage: Any, tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
+def test_damaged_plan_is_a_user_error(
+    damage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path(paths.PLAN)
     with pytest.raises(UserError, match=r"plan\.json: missing"):
-        kept.load(path)
+        kept.load()
     made = plan(configurations=CONFIGURATIONS, studies={"main": {"tuned": True}})
-    kept.keep(made, path)
-    assert kept.load(path) == made
+    kept.keep(made)
+    assert kept.load() == made
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(UserError, match=r"plan\.json: damaged"):
-        kept.load(path)
+        kept.load()

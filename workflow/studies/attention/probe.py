@@ -12,15 +12,15 @@ from scipy.stats import rankdata
 from npt.data.encoding import one_hot_features
 from npt.probing import RowProbe
 from npt.table import Table
-from workflow.studies.query import ProbeQuery, rounded
-from workflow.studies.study_kind import Facts
+from workflow.studies.query import ProbeQuery, mean_or_nan, rounded
+from workflow.studies.study_kind import ProbeResult
 
 BINS = 20  # of the other rows, from near to far
 FURTHER = 30  # rows for which a head's attention is compared with distances to them
 MEASURES = ("nearness", "typical", "untrained", "reach", "partner", "own_class")
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """Measures and map of every head, compared with the same heads before training."""
     probe = query.row_probe
     measured = heads(probe, query.table, query.rows)
@@ -83,20 +83,16 @@ def heads(probe: RowProbe, table: Table, rows: np.ndarray) -> dict[tuple[int, in
                 reach, relative = spread(weights, distances[0], BINS)
                 measures[layer, head][row] = {
                     "nearness": correlations[0],
-                    "typical": _mean(correlations[1:]),
+                    "typical": mean_or_nan(correlations[1:]),
                     "reach": reach,
-                    "partner": _mean(weights[is_duplicate]),
-                    "own_class": _mean(weights[is_same]) / weights.mean(),
+                    "partner": mean_or_nan(weights[is_duplicate]),
+                    "own_class": mean_or_nan(weights[is_same]) / weights.mean(),
                     "relative": relative,
                 }
     frames = {}
     for place, by_row in sorted(measures.items()):
         frames[place] = pd.DataFrame([by_row[row] for row in rows.tolist()])
     return frames
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else np.nan
 
 
 def spread(weights: np.ndarray, distances: np.ndarray, bins: int) -> tuple[float, np.ndarray]:

@@ -63,7 +63,7 @@ def attention_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         if part.empty:
             rows.append({**facts, "reason": facts["reason"] or NO_HEADS})
             continue
-        tested = part["is_local"].notna().sum() / seeds
+        tested = part["is_local"].count() / seeds
         local = part["is_local"].sum() / seeds
         rows.append({**facts, **part[CORRELATIONS].mean(), "tested": tested, "local": local})
     tidy = framed(rows, ["tested", "local", *CORRELATIONS])

@@ -127,13 +127,11 @@ def _with_paper_ranks(
 ) -> pd.DataFrame:
     """Add the paper's ranks of the same methods on the same datasets; NaN where it lacks one."""
     paper_means = published_ranks(metric, datasets, list(means["method"]), ranking)
-    if paper_means is None or not set(means["variant"]) <= set(WHOLE_METHODS):
-        return means.assign(published=np.nan, published_error=np.nan, standard_errors=np.nan)
-    by_method = paper_means.set_index("method").loc[means["method"]]
-    means = means.assign(
-        published=by_method["mean_rank"].to_numpy(),
-        published_error=by_method["standard_error"].to_numpy(),
-    )
+    means = means.assign(published=np.nan, published_error=np.nan)
+    if paper_means is not None and set(means["variant"]) <= set(WHOLE_METHODS):
+        by_method = paper_means.set_index("method").loc[means["method"]]
+        means["published"] = by_method["mean_rank"].to_numpy()
+        means["published_error"] = by_method["standard_error"].to_numpy()
     return means.assign(standard_errors=differences_from_paper(means, "mean_rank"))
 
 
@@ -144,6 +142,6 @@ def _metric_columns(summary: pd.DataFrame) -> dict[str, list[Cell]]:
     for dataset, part in summary.groupby("dataset", sort=False):
         rows = models.merge(part, on=METHOD)
         is_best = rows["rank"] == rows["rank"].min()
-        cells = zip(with_errors(rows, "mean"), is_best, strict=True)
-        columns[dataset_title(str(dataset))] = [emphasised(cell, bold) for cell, bold in cells]
+        cells = map(emphasised, with_errors(rows, "mean"), is_best)
+        columns[dataset_title(str(dataset))] = list(cells)
     return columns

@@ -14,12 +14,12 @@ from npt.nn.trained import QueryBatch, TrainedNPT, query_batches
 from npt.perturbation import Perturbation
 from workflow.studies.certificates.search import cell_range, largest_influence
 from workflow.studies.query import ProbeQuery
-from workflow.studies.study_kind import Facts
+from workflow.studies.study_kind import Facts, ProbeResult
 
 SOFTMAX_SLOPE = 0.5  # Lipschitz constant of a probability in the maximum norm of the logits
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """Influences, and the scores of all test rows.
 
     In standard deviations of the train targets, or of the predicted class's probability. A bound
@@ -31,7 +31,7 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     for norm in ORDERS:
         bound = max(_certificate(trained, batch, norm) for batch in batches)
         facts[f"bound_{norm}"] = bound if math.isfinite(bound) else None
-    size = {"rows": query.options.rows, "steps": query.options.steps}
+    size = query.options.model_dump()
     largest = []
     for batch in batches:
         for index in batch.queries.tolist():

@@ -7,10 +7,10 @@ import pandas as pd
 
 from npt.probing import RowProbe
 from workflow.studies.query import ProbeQuery
-from workflow.studies.study_kind import Facts
+from workflow.studies.study_kind import Facts, ProbeResult
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """Scores for each share, those of a constant, and those with all rows over all test rows.
 
     The rows of a share are the same for all queries, and those that variants are trained on.

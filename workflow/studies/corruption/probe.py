@@ -9,15 +9,14 @@ import numpy as np
 from npt.perturbation import Perturbation
 from npt.table import Task
 from workflow.studies.query import ProbeQuery, rounded, sampled, target_scale
-from workflow.studies.study_kind import Facts
+from workflow.studies.study_kind import Facts, ProbeResult
 
 CONTROL_ROWS = 20
 THRESHOLD = 0.01  # movement of a prediction that counts
-Arrays = dict[str, np.ndarray]
 SAMPLES = 1000
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, Arrays]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """Scores with the other rows intact, with each selection of cells permuted, and of a control.
 
     Scores are means over the permutations. `_bootstrap` has the samples of their change. `_shift`

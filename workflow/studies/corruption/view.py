@@ -38,7 +38,14 @@ from workflow.studies.error_columns import (
     texts,
     with_errors,
 )
-from workflow.studies.errors import effect, effect_cell, effects_answer, errors, losses
+from workflow.studies.errors import (
+    effect,
+    effect_cell,
+    effects_answer,
+    errors,
+    float_columns,
+    losses,
+)
 from workflow.studies.view import Card, View
 
 MOVEMENT = "Predictions move"
@@ -130,15 +137,14 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
     """
     name = selection.name
     is_regression = study["task"] == "regression"
-    facts = study.reindex(columns=[f"{name}_shift", "target_deviation"]).astype(float)
-    shifts = facts[f"{name}_shift"]
+    shifts, deviations = float_columns(study, f"{name}_shift", "target_deviation")
     clean = errors(study, "clean_")
     gained = clean - errors(study, f"{name}_")
     return study.assign(
         change=gained.where(~is_regression, 100 * gained / clean.where(clean != 0)),
         effect=effect(losses(study, "clean_"), losses(study, f"{name}_")),
         control=losses(study, "control_") - losses(study, "control_clean_"),
-        movement=shifts.where(~is_regression, shifts / facts["target_deviation"]),
+        movement=shifts.where(~is_regression, shifts / deviations),
     )
 
 

@@ -11,8 +11,6 @@ from pydantic import Field, model_validator
 
 from workflow.studies.study_kind import Options, StudyKind
 
-Fraction = Annotated[float, Field(gt=0, lt=1)]
-
 
 class DeletionOptions(Options):
     """Constants of Algorithm 2; the defaults are those of the paper's standard run.
@@ -30,7 +28,7 @@ class DeletionOptions(Options):
     limit: float = 0.1
     growth: Annotated[float, Field(ge=1.001)] = 1.1
     retries: Annotated[int, Field(ge=1, le=10_000)] = 50
-    left: Fraction = 0.02
+    left: Annotated[float, Field(gt=0, lt=1)] = 0.02
 
     @model_validator(mode="after")
     def _tolerance_within_limit(self) -> Self:

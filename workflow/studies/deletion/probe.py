@@ -6,11 +6,11 @@ import numpy as np
 
 from npt.data.encoding import one_hot_features
 from workflow.studies.deletion.algorithm import Search, deletions
-from workflow.studies.query import ProbeQuery, rounded
-from workflow.studies.study_kind import Facts
+from workflow.studies.query import ProbeQuery, mean_or_nan, rounded
+from workflow.studies.study_kind import ProbeResult
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """The search for every probed row, and the distances to the rows that it keeps and deletes."""
     features = one_hot_features(query.table, query.row_probe.trained.statistics)
     results = deletions(query.row_probe, query.rows, query.options, query.seed)
@@ -51,7 +51,4 @@ def distances(features: np.ndarray, result: Search, seed: int) -> list[float]:
     generator = np.random.default_rng((seed, result.row, 1))
     kept = result.kept
     random = squared[generator.choice(len(squared), int(kept.sum()), replace=False)]
-    means = []
-    for values in (squared[kept], squared[~kept], random):
-        means.append(float(values.mean()) if len(values) else np.nan)
-    return means
+    return [mean_or_nan(values) for values in (squared[kept], squared[~kept], random)]

@@ -43,6 +43,7 @@ PAPER = (
     "1 % for 79.5 % of the rows, to 10 % for 99.5 %."
 )
 DISTANCES = ["kept", "deleted", "random"]
+MEASURED = [*DISTANCES, "left"]  # of each probed row
 OWN_DUPLICATE = "Own duplicate kept"
 FAR = 20  # times the median distance, beyond which an axis becomes logarithmic
 COLORS = {"deleted": OTHER_COLOR, "random": NPT_COLOR}
@@ -59,7 +60,7 @@ def deletion_table(study: pd.DataFrame, scoring: Scoring) -> Table:
             continue
         partners = model.rows["partner_kept"].astype(float)
         rows[-1] |= {
-            **part[[*DISTANCES, "left"]].mean(),
+            **part[MEASURED].mean(),
             "probed": len(part),
             "reduced": (part["left"] <= 0.1).sum(),
             "p_deleted": signed_rank_p(part["kept"], part["deleted"]),
@@ -91,9 +92,9 @@ def probed_rows(study: pd.DataFrame) -> pd.DataFrame:
 
     Several seeds of a fold probe the same rows; their results are averaged.
     """
-    probed = facts_of(study, "distances", (*DISTANCES, "left"))
+    probed = facts_of(study, "distances", MEASURED)
     probed["row"] = probed.groupby(TRAINING, sort=False).cumcount()
-    probed = probed.astype(dict.fromkeys([*DISTANCES, "left"], float))
+    probed = probed.astype(dict.fromkeys(MEASURED, float))
     means = probed.groupby([*MODEL, "fold", "row"], sort=False).mean()
     return means.reset_index()
 

@@ -9,10 +9,10 @@ import pandas as pd
 
 from npt.perturbation import KINDS, Perturbation
 from workflow.studies.query import ProbeQuery
-from workflow.studies.study_kind import Facts
+from workflow.studies.study_kind import Facts, ProbeResult
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """Scores for each fraction of the options, and those of a constant prediction."""
     unperturbed = query.perturbed(Perturbation("shuffle", 0.0))
     doses: dict[str, Facts] = {}

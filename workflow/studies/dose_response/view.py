@@ -220,7 +220,7 @@ def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     styles = by_title(folds)
     figure, pairs = facets(folds, ["dataset", "kind"], 8)
     for (dataset, kind), part, axis in pairs:
-        sns.lineplot(part, x="percent", y="error", dashes=False, errorbar="se", ax=axis, **styles)
+        sns.lineplot(part, x="percent", y="error", errorbar="se", ax=axis, **styles)
         constant = part["constant"].mean()
         axis.axhline(constant, label="a constant", **EQUAL)
         if constant > WIDE * part["error"].min() > 0:
@@ -261,16 +261,7 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for panel, part, axis in pairs:
         for kind, lines in part.groupby("kind", sort=False):
             dashes = "--" if kind == IN_TRAINING else "-"
-            sns.lineplot(
-                lines,
-                x="x",
-                y="y",
-                dashes=False,
-                errorbar=None,
-                linestyle=dashes,
-                ax=axis,
-                **styles,
-            )
+            sns.lineplot(lines, x="x", y="y", errorbar=None, linestyle=dashes, ax=axis, **styles)
         axis.axhline(part["equal"].mean(), label=labels[1], **EQUAL)
         logarithmic(axis.xaxis)
         if part["y"].min() > 0:

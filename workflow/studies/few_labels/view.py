@@ -108,19 +108,19 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
 
 def _over_datasets(values: pd.DataFrame) -> list[Section]:
     """A row for each method and number of labels on at least six datasets."""
+    names = ["method", "labels"]
     known = values.dropna()
-    tests = tests_over_datasets(known, ["method", "labels"], "present")
+    tests = tests_over_datasets(known, names, "present")
     if tests.empty:
         return []
-    permuted = known.groupby(["method", "labels"])["permuted"].mean()
-    controls = permuted.loc[pd.MultiIndex.from_frame(tests[["method", "labels"]])]
+    tests = tests.join(known.groupby(names)["permuted"].mean(), on=names)
     counts = zip(tests["positive"], tests["datasets"], strict=True)
     columns = {
         "Method": [text(method_title(method, BASE)) for method in tests["method"]],
         "Labels": [Cell(str(labels), labels) for labels in tests["labels"]],
         "Present": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
         "Helped": [text(f"{helped} of {datasets}") for helped, datasets in counts],
-        "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(controls)],
+        "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(tests["permuted"])],
         "p, Holm": p_values(tests["p_value"]),
     }
     return [Section("What rows without labels are worth", columns, (OVER_DATASETS_NOTE,))]

@@ -19,14 +19,14 @@ from npt.interface import Resources
 from npt.nn.duplicates import is_released, noisy_from
 from npt.probing import Duplicates
 from workflow.studies.query import ProbeQuery, rounded, sampled
-from workflow.studies.study_kind import Facts
+from workflow.studies.study_kind import Facts, ProbeResult
 
 SWEPT_ROWS = 20
 SHOWN_ROWS = 500
 MOST_NEIGHBOURS = 10
 
 
-def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
+def probe(query: ProbeQuery) -> ProbeResult:
     """Errors with and without duplicates, of other methods, and the intervention."""
     query = query.with_rows(query.rows[~np.isnan(query.truth)])
     if query.probe.lookup == "off":  # the duplicates become its stored rows
@@ -41,9 +41,6 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
     alone = probe.without_duplicates().predict(query.rows)
     swept_rows = sampled(query.rows, SWEPT_ROWS, query.seed)
     sweep = probe.intervention(query.table, query.split, swept_rows)
-    shift = 0.0
-    if "add_one" in probe.lookup:  # targets are larger on duplicates
-        shift = float(probe.trained.statistics.scale[query.table.target])
     swept_values = np.tile(sweep.values, len(sweep.predictions))
     swept = sweep.predictions.ravel()
     pairs = sampled(np.arange(len(truth)), SHOWN_ROWS, query.seed)  # paper Figure 3c
@@ -56,10 +53,10 @@ def probe(query: ProbeQuery) -> tuple[Facts, dict[str, np.ndarray]]:
         **baseline_facts(query, task),
         "constant_rmse": query.score(query.constant())["rmse"],
         "looked_up": {"truth": rounded(truth[pairs]), "predicted": rounded(predictions[pairs])},
-        "shift": shift,
+        "shift": sweep.shift,
         "intervention_correlation": _correlation(swept_values, swept),
         "intervention_slope": float(np.polyfit(swept_values, swept, 1)[0]),
-        "intervention_rmse": float(np.sqrt(np.mean((swept - swept_values + shift) ** 2))),
+        "intervention_rmse": float(np.sqrt(np.mean((swept - swept_values + sweep.shift) ** 2))),
         "intervention_others": float(np.median(sweep.others)),
         "sweep": {"values": sweep.values.tolist(), "predicted": sweep.predictions.tolist()},
     }

@@ -17,7 +17,7 @@ from workflow.report.statistics import MODEL, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.error_columns import probe_table
 from workflow.studies.facts import facts_of, first_facts
-from workflow.studies.processes.images import TITLES
+from workflow.studies.processes.images import LEVELS, TITLES
 from workflow.studies.view import View
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ SHARE_BELOW = 0.1  # of the evaluations, which may be below the axis
 GAP = 4  # pixels between pictures
 ROWS = 3  # lines of text that a picture is high
 HIDDEN = (0.55, 0.7, 0.9)  # color of a pixel that is not shown
-WHITE = 255
 
 
 def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -196,12 +195,12 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 def _pictures(image: Mapping[str, Any]) -> list[np.ndarray]:
     """Colours (2 h, 2 w, 3) of the shown pixels, the mean, the fine mean and the samples."""
-    truth, *completions = (np.array(picture) / WHITE for picture in image["pictures"])
+    truth, *completions = (np.array(picture) / LEVELS for picture in image["pictures"])
     hidden = np.array(image["shown"]) == 0  # (h, w)
     shown = np.broadcast_to(truth, (*hidden.shape, 3)).copy()
     shown[hidden] = HIDDEN
     coarse = [picture.repeat(2, 0).repeat(2, 1) for picture in (shown, *completions)]
-    pictures = [*coarse[:2], np.array(image["fine"]) / WHITE, *coarse[2:]]
+    pictures = [*coarse[:2], np.array(image["fine"]) / LEVELS, *coarse[2:]]
     return [np.broadcast_to(picture, (*picture.shape[:2], 3)) for picture in pictures]
 
 
