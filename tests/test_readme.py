@@ -260,6 +260,15 @@ def test_twin_of_npt_is_not_shown_to_differ_on_validation_rows() -> None:
     assert fold_test(effects, 31 / 215)[0] > 0.9
 
 
+def test_bfloat16_hardly_changes_the_scores_of_npt() -> None:
+    in_float32 = reference_study("paper_tenth/yacht").query("variant == 'target_mask_0.5'")
+    in_bfloat16 = reference_study("training_length/benefits_shorter").query(
+        "variant == 'updates_1000'"
+    )
+    scores = in_float32.set_index("fold")["test_rmse"]
+    assert scores.to_numpy() == pytest.approx(in_bfloat16["test_rmse"].to_numpy(), rel=0.015)
+
+
 def test_npt_learns_to_use_near_rows() -> None:
     deletion = table_of(reference_study("training_length/deletion"), "deletion", "deletion").tidy
     (kept,) = deletion.to_dict("records")
