@@ -15,7 +15,7 @@ class NetworkBaseline(Baseline):
     """A network that ends with the weights of its best epoch on the validation rows.
 
     Attributes:
-        trainer: Module and name of the function that trains it: of data, parameters and device,
+        trainer: Module and name of what trains it: of data, parameters and device,
             with PyTorch's global generator.
     """
 

@@ -77,7 +77,7 @@ def draw_correlations() -> None:
 
 
 def draw_training_lengths() -> None:
-    """Dependence and benefit of the paper's NPT by its updates: a mark per training, and means."""
+    """Dependence and benefit of the paper's NPT by its updates: marks, and means of folds."""
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.6), layout="constrained")
     axes.set(xscale="log", xlabel="updates", ylabel="factor of RMSE")
     for effect, logarithms in effects_by_updates().items():

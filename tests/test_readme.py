@@ -287,6 +287,18 @@ def test_shuffled_features_cost_npt_more_than_shuffled_labels() -> None:
     )
     assert (features > labels).all()
     assert labels.max() == pytest.approx(1.09, abs=5e-3)
+    everything = rows["corrupted_rmse"] / rows["clean_rmse"]
+    assert everything.to_numpy() == pytest.approx([1.26, 2.29], abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("study", "errors"),
+    [("main", [5.29, 9.25, 2.92]), ("tabnet_batches", [3.81, 6.75, 2.0])],
+)
+def test_errors_of_tabnet(study: str, errors: list[float]) -> None:
+    rows = reference_study(f"baselines/{study}").query("method == 'tabnet'")
+    means = rows.groupby("dataset")["test_rmse"].mean()[["boston_housing", "concrete", "yacht"]]
+    assert means.round(2).tolist() == errors
 
 
 def test_npt_looks_rows_up_and_follows_the_intervention() -> None:

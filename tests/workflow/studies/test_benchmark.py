@@ -102,6 +102,15 @@ def test_a_method_without_a_score_is_not_the_best() -> None:
     assert scores_answer(table("scores", failures).tidy) == ""
 
 
+def test_scores_of_a_single_method_are_named_instead_of_ranks() -> None:
+    study = benchmark_study().query("dataset == 'yacht' and method == 'knn'")
+    names = ("yacht", "concrete", "boston_housing")
+    several = pd.concat([study.assign(dataset=name) for name in names], ignore_index=True)
+    answer = scores_answer(table("scores", several).tidy)
+    assert "rank" not in answer
+    assert answer.count("k-NN (") == len(names)
+
+
 def test_differences_by_rounding_are_no_evidence() -> None:
     study = fold_study({"knn": [1.0, 1.0, 1.0]})
     for fold, value in enumerate((17, 16, 15)):

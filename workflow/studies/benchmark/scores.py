@@ -92,9 +92,9 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 
 def scores_answer(tidy: pd.DataFrame) -> str:
-    """The methods with the best mean ranks, or scores where datasets are too few for ranks."""
+    """The methods with the best mean ranks, or scores of too few datasets or a single method."""
     ranks = rank_matrix(tidy)
-    if len(ranks) < FEWEST_RANKED:
+    if len(ranks) < FEWEST_RANKED or len(ranks.columns) == 1:
         scored = tidy.dropna(subset="mean").groupby("dataset", sort=False)
         return " ".join(_best_of(rows) for _, rows in scored)
     means = ranks.mean().sort_values(kind="stable")
