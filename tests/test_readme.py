@@ -204,6 +204,15 @@ def test_small_npt_is_not_shown_to_gain_from_unlabelled_rows() -> None:
     assert {cell.text for cell in cells["p, Holm"]} == {"0.847"}
 
 
+def test_no_method_is_shown_to_gain_from_unlabelled_rows() -> None:
+    study = reference_study("few_labels/few_labels")
+    (section, *_) = table_of(study, "few_labels", "few_labels").sections
+    rows = pd.DataFrame(section.columns).map(lambda cell: cell.text).set_index("Method")
+    few = rows[rows["Labels"] == "10"]["Helped"]
+    assert (few["Self-training"], few["Label spreading"]) == ("0 of 6", "2 of 6")
+    assert (rows["p, Holm"].astype(float) > 0.5).all()
+
+
 def test_small_npt_ranks_as_catboost() -> None:
     study = reference_study("public/with_npt")
     tests = rank_tests(study, Scoring(PAPER_METRICS))
