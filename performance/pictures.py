@@ -24,6 +24,7 @@ from workflow.report.drawing import (
 )
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
+from workflow.studies.errors import effect, losses
 
 DOCS = ROOT / "docs"
 FIGURES = {  # study, kind and figure
@@ -61,12 +62,12 @@ def draw_correlations() -> None:
     rows = rows[rows["method"] == "npt_compact"].iloc[::-1]
     figure, axes = panels(2, 14)
     for axis, (group, part) in zip(axes, rows.groupby("of", sort=False), strict=True):
-        for effect, (offset, color) in EFFECTS.items():
-            points = part[part["effect"] == effect]
+        for name, (offset, color) in EFFECTS.items():
+            points = part[part["effect"] == name]
             middle = points["correlation"]
             ends = [middle - points["low"], points["high"] - middle]
             lines = np.arange(len(points))
-            axis.errorbar(middle, lines + offset, xerr=ends, fmt="o", color=color, label=effect)
+            axis.errorbar(middle, lines + offset, xerr=ends, fmt="o", color=color, label=name)
             axis.set_yticks(lines, points["fact"])
         axis.axvline(0, **EQUAL)
         axis.set_xlim(-1.05, 1.05)
@@ -80,13 +81,13 @@ def draw_training_lengths() -> None:
     """Dependence and benefit of the paper's NPT by its updates: marks, and means of folds."""
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.6), layout="constrained")
     axes.set(xscale="log", xlabel="updates", ylabel="factor of RMSE")
-    for effect, logarithms in effects_by_updates().items():
-        _, color = EFFECTS[effect]
+    for name, logarithms in effects_by_updates().items():
+        _, color = EFFECTS[name]
         lengths = logarithms.index.get_level_values("updates")
         axes.scatter(lengths, np.exp(logarithms), color=color, alpha=0.4)
         same_folds = logarithms.loc[:, :2, 0]  # fold 0 alone for up to 500 updates
         means = same_folds.groupby("updates").mean().map(np.exp)
-        axes.plot(means, color=color, label=effect)
+        axes.plot(means, color=color, label=name)
         axes.set_xticks(means.index, means.index)
     axes.axhline(1, **EQUAL)
     axes.legend()
@@ -100,10 +101,11 @@ def effects_by_updates() -> dict[str, pd.Series]:
         for name in ("depends", "depends_shorter", "corruption", "benefits", "benefits_shorter")
     ).set_index(["updates", "fold", "seed"])
     is_twin = rows["variant"].str.startswith("without_datapoints")
-    logs = rows.filter(like="rmse").map(np.log)
-    benefits = logs["test_rmse"][is_twin] - logs["test_rmse"][~is_twin].dropna()
-    depends = (logs["corrupted_rmse"] - logs["clean_rmse"]).dropna().groupby(level=[0, 1, 2])
-    return {"benefits": benefits.sort_index(), "depends": depends.first()}
+    scores = losses(rows, "test_")
+    benefits = effect(scores[~is_twin].dropna(), scores[is_twin])
+    depends = effect(losses(rows, "clean_"), losses(rows, "corrupted_")).dropna()
+    first_probe = depends.groupby(level=[0, 1, 2]).first()  # some are in two studies
+    return {"benefits": benefits.sort_index(), "depends": first_probe}
 
 
 def draw_explanation() -> None:

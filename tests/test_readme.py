@@ -20,7 +20,7 @@ from npt.provenance import ROOT
 from performance.pictures import effects_by_updates
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
-from workflow.report.fold_tests import fold_test
+from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.rank_tests import rank_tests
 from workflow.report.sections import Table
 from workflow.report.summary import reference_study
@@ -237,6 +237,9 @@ def test_npt_depends_on_rows_late_in_its_training() -> None:
         2000: [1.51, 2.26],
         5000: [1.51, 2.29],
     }
+    rows = reference_study("training_length/corruption").query("variant == 'updates_2000'")
+    factors = rows["corrupted_rmse"] / rows["clean_rmse"]
+    assert factors[rows["device"] == "cpu"].round(2).tolist() == [2.06]  # not drawn
 
 
 @pytest.mark.parametrize(
@@ -253,10 +256,11 @@ def test_npt_depends_on_rows_late_in_its_training() -> None:
 def test_npt_depends_more_than_it_benefits_late_in_its_training(
     updates: int, effect: str, factor: float, larger: int, p: float
 ) -> None:
+    tested = fraction_tested(reference_study("training_length/benefits"))
     effects = effects_by_updates()
     effects["depends more"] = effects["depends"] - effects["benefits"]
     folds = effects[effect].xs((updates, 0), level=["updates", "seed"]).dropna()
-    found, _ = fold_test(folds, 31 / 215)
+    found, _ = fold_test(folds, tested)
     assert ((folds > 0).sum(), round(found, 3)) == (larger, p)
     assert np.exp(folds.mean()) == pytest.approx(factor, abs=5e-3)
 
@@ -266,7 +270,7 @@ def test_twin_of_npt_is_not_shown_to_differ_on_validation_rows() -> None:
     scores = np.log(trained.pivot(index="fold", columns="variant", values="validation_rmse"))
     effects = scores["without_datapoints"] - scores["base"]
     assert np.exp(effects.mean()) == pytest.approx(1, abs=5e-3)
-    assert fold_test(effects, 31 / 215)[0] > 0.9
+    assert fold_test(effects, fraction_tested(trained))[0] > 0.9
 
 
 def test_bfloat16_hardly_changes_the_scores_of_npt() -> None:

@@ -58,7 +58,8 @@ def page() -> str:
     """All tables."""
     parts = ["# Cells of the paper's tables", HEAD, counts(), agreement()]
     parts += [paper_table(table) for table in TITLES]
-    parts += ["## What is smaller", reductions(), "## Learning curves of NPT", curves()]
+    parts += ["## What is smaller", reductions()]
+    parts += ["## Learning curves of NPT", curves()]
     parts += ["## Studies that plan cells", plans()]
     return "\n\n".join(parts) + "\n"
 
@@ -96,18 +97,17 @@ def value_frame() -> pd.DataFrame:
         for value in cell.values:
             model = value.model
             is_released = model.dataset.endswith("_legacy")
-            rows.append(
-                {
-                    "Rows": f"`{model.source}`",
-                    "dataset": dataset_title(model.dataset),
-                    "method": method_title(model.method, model.variant),
-                    SMALLER: ", ".join(value.reductions),
-                    "planned at full size by": f"`{cell.planned}`",
-                    "Folds": "those of the released code" if is_released else "cross-validation",
-                    "state": STATES[value.state],
-                    "difference": abs(value.difference),
-                }
-            )
+            row = {
+                "Rows": f"`{model.source}`",
+                "dataset": dataset_title(model.dataset),
+                "method": method_title(model.method, model.variant),
+                SMALLER: ", ".join(value.reductions),
+                "planned at full size by": f"`{cell.planned}`",
+                "Folds": "those of the released code" if is_released else "cross-validation",
+                "state": STATES[value.state],
+                "difference": abs(value.difference),
+            }
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -133,8 +133,9 @@ def source_marks(cells: Iterable[Reproduced]) -> dict[str, str]:
     """A letter for every source of values, and for every study that plans a cell without them."""
     sources: list[str] = []
     for cell in cells:
-        sources += [value.model.source for value in cell.values] or [cell.planned]
-    marks = zip(dict.fromkeys(filter(None, sources)), ascii_lowercase, strict=False)
+        planned = [cell.planned] if cell.planned else []
+        sources += [value.model.source for value in cell.values] or planned
+    marks = zip(dict.fromkeys(sources), ascii_lowercase, strict=False)
     return {source: f"<sup>{letter}</sup>" for source, letter in marks}
 
 
