@@ -18,8 +18,7 @@ from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.results import study_file
 from workflow.results.predictions import fold_arrays, write_predictions
-from workflow.results.row import Row
-from workflow.results.row_file import write_rows
+from workflow.results.row import Row, write_rows
 
 TASKS: dict[str, Task] = {"yacht": "regression", "wine": "multiclass", "breast_cancer": "binary"}
 CLASSES = {"regression": 0, "binary": 2, "multiclass": 3}

@@ -20,9 +20,9 @@ from npt.provenance import ROOT
 from performance.pictures import effects_by_updates
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
-from workflow.report.fold_tests import fold_test, fraction_tested
-from workflow.report.rank_tests import rank_tests
+from workflow.report.ranks import rank_tests
 from workflow.report.sections import Table
+from workflow.report.statistics import fold_test, fraction_tested
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.row_effects import row_effects

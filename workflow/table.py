@@ -38,7 +38,7 @@ from npt.validation import validated
 from workflow.config.reading import read_file
 from workflow.planning import paths
 from workflow.report.formats import markdown_table
-from workflow.report.provenance import failures
+from workflow.report.page import failures
 from workflow.report.study import reported_studies
 from workflow.results.study_file import read_study
 from workflow.runtime.command import execute, parser

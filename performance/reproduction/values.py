@@ -11,8 +11,8 @@ import pandas as pd
 
 from performance.reproduction.cells import Cell, published_cells
 from workflow.config.fields import BASE, TUNED
+from workflow.config.models import Study
 from workflow.config.reading import read_file
-from workflow.config.study import Study
 from workflow.planning.plan import Plan
 from workflow.report.published import in_standard_errors, paper_name, published
 from workflow.report.statistics import MODEL, fold_means, standard_error

@@ -11,9 +11,8 @@ from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.errors import UserError, errors_at, unknown
 from npt.metrics import METRICS
-from workflow.config.method_settings import require_settings
-from workflow.config.models import Config
-from workflow.config.study import Study, studies_of
+from workflow.config.models import Config, Study, studies_of
+from workflow.config.resolution import require_settings
 
 
 def check(config: Config) -> None:

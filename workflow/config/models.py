@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from baselines import methods
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
+from npt.errors import UserError
 from npt.metrics import PAPER_METRICS
 from npt.table import Task
-from npt.validation import Strict
+from npt.validation import Strict, validated
 from workflow.config.fields import (
+    BASE,
     Block,
     Budget,
     ByMethod,
     CustomDatasets,
     FoldNumbers,
+    Folds,
     Identifier,
     KindName,
     MethodNames,
@@ -31,7 +35,12 @@ from workflow.config.fields import (
     VariantsByMethod,
     empty_if_none,
 )
+from workflow.config.folds import format_folds
 from workflow.config.scoring import Ranking, Scoring
+from workflow.studies import kinds
+from workflow.studies.study_kind import Options, StudyKind
+
+LONGEST_NAME = 150  # of the folds of a block, in a file system's 255 letters
 
 
 class StudyConfig(Strict):
@@ -131,3 +140,120 @@ class Config(Strict):
     def scoring(self) -> Scoring:
         """Metrics and ranking of the tables."""
         return Scoring({**PAPER_METRICS, **self.metrics}, self.ranking)
+
+
+class Study(Strict):
+    """A resolved study; the fields are those of `StudyConfig`.
+
+    Attributes:
+        folds: By dataset.
+        variants: Changes of settings by method and name; those of the kind where it names them.
+        options: Those of the kind, as plain values.
+        runs: Stems of its runs in the configuration's order, with the folds that it uses; each fold
+            is a row. The plan fills them in.
+    """
+
+    name: str
+    kind: str
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    folds: dict[str, Folds]
+    seeds: tuple[int, ...]
+    variants: dict[str, dict[str, dict[str, Any]]]
+    include_base: bool
+    max_test_rows: int | None
+    tuned: bool
+    options: dict[str, Any]
+    external_results: tuple[str, ...]
+    runs: dict[str, Folds] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Key of the study in the configuration."""
+        return f"studies.{self.name}"
+
+    @property
+    def declaration(self) -> StudyKind:
+        """Declaration of its kind."""
+        return kinds()[self.kind]
+
+    @cached_property
+    def typed_options(self) -> Options:
+        """Its options as those of the kind."""
+        return validated(self.declaration.options, self.options, f"{self.key}.options")
+
+    def is_probed(self, method: str, variant: str) -> bool:
+        """Whether the rows of a variant of a method are those of a probe."""
+        kind = self.declaration
+        if not kind.trains_variants:
+            return kind.probes
+        return kind.probes and variant == BASE and kind.can_probe(methods()[method])
+
+
+def studies_of(config: Config) -> dict[str, Study]:
+    """The studies of a configuration, in its order.
+
+    Raises:
+        UserError: A dataset has no such fold, or an option is not allowed.
+    """
+    return {name: _resolved(name, config) for name in config.studies}
+
+
+def _resolved(name: str, config: Config) -> Study:
+    block = config.studies[name]
+    kind = kinds()[block.kind]
+    datasets = _datasets_of(name, config, kind)
+    names = config.methods if block.methods is None else block.methods
+    options = validated(kind.options, block.options, f"studies.{name}.options")
+    facts = block.model_dump(exclude={"except_datasets"})
+    facts |= {
+        "datasets": datasets,
+        "methods": names,
+        "folds": {dataset: _folds_of(name, config, dataset) for dataset in datasets},
+        "seeds": config.seeds if block.seeds is None else block.seeds,
+        "options": options.model_dump(),
+    }
+    if kind.trains_variants:
+        variants = {method: dict(kind.variants_of(methods()[method], options)) for method in names}
+        facts["variants"] = {method: named for method, named in variants.items() if named}
+    return Study(name=name, **facts)
+
+
+def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
+    """The datasets that a study names; else those of the configuration, but the ones it omits."""
+    block = config.studies[name]
+    if block.datasets is not None:
+        if block.except_datasets:
+            raise UserError(f"studies.{name}.except_datasets: not allowed beside datasets")
+        return block.datasets
+    kept: list[str] = []
+    for dataset in config.datasets:
+        declared = config.all_datasets[dataset]
+        has_its_tables = not kind.probes or kind.realisations == declared.realisations
+        has_its_task = kind.only_task in (None, declared.expected_task)
+        if has_its_tables and has_its_task and dataset not in block.except_datasets:
+            kept.append(dataset)
+    if not kept:
+        raise UserError(
+            f"studies.{name}: can take none of the datasets {', '.join(config.datasets)}; "
+            "name others under its `datasets`, or remove the study"
+        )
+    return tuple(kept)
+
+
+def _folds_of(name: str, config: Config, dataset: str) -> Folds:
+    rule = config.all_datasets[dataset].split_rule
+    number = 1 if rule.fixed_test_rows or rule.by_time else rule.folds
+    block = config.studies[name]
+    key, folds = "folds", config.folds
+    if block.folds is not None:
+        key, folds = f"studies.{name}.folds", block.folds
+    if not folds:
+        return tuple(range(min(rule.used, number)))
+    if number == 1 and folds[0] == 0:
+        return (0,)  # a fixed test set beside tables with several folds
+    if folds[-1] >= number:
+        raise UserError(f"{key}: {folds[-1]} is outside the folds 0-{number - 1} of {dataset}")
+    if len(format_folds(folds)) > LONGEST_NAME:
+        raise UserError(f"{key}: too many ranges for the name of a file; choose adjoining folds")
+    return folds

@@ -1,10 +1,13 @@
-"""Cells of a table: a value and its text, the same for every output format."""
+"""Cells of a table: their text, the same for every output format."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+
+import pandas as pd
 
 DASH = "–"
 NAN = float("nan")
@@ -15,16 +18,14 @@ MOST_DECIMALS = 9  # with more, too
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as a reader sees it, and its number.
+    """One cell as a reader sees it.
 
     Attributes:
-        value: None for text; NaN for a missing number, which is shown as a dash.
         bold: Whether it stands out.
         italic: Whether it belongs to the bold one. On a page it is shaded.
     """
 
     text: str
-    value: float | None = None
     bold: bool = False
     italic: bool = False
 
@@ -34,7 +35,7 @@ class Cell:
         return self.text == DASH
 
 
-MISSING = Cell(DASH, NAN)
+MISSING = Cell(DASH)
 
 
 def text(content: object) -> Cell:
@@ -44,7 +45,7 @@ def text(content: object) -> Cell:
 
 def _numeric(value: float, content: str) -> Cell:
     """A number as it is written, or a dash."""
-    return MISSING if math.isnan(value) else Cell(content, value)
+    return MISSING if math.isnan(value) else Cell(content)
 
 
 def number(
@@ -150,3 +151,53 @@ def listed(items: Sequence[str]) -> str:
 def counted(quantity: int, noun: str) -> str:
     """A number of things, such as `3 folds`."""
     return f"{quantity} {noun}{'' if quantity == 1 else 's'}"
+
+
+def texts(contents: Iterable[str]) -> list[Cell]:
+    """A column of plain text."""
+    return list(map(text, contents))
+
+
+def numbers(
+    values: Iterable[float],
+    digits: int,
+    *,
+    sign: bool = False,
+) -> list[Cell]:
+    """A column of numbers."""
+    return [number(value, digits, sign=sign) for value in values]
+
+
+def with_errors(
+    frame: pd.DataFrame,
+    column: str,
+    digits: int | None = None,
+    *,
+    error: str = "standard_error",
+    sign: bool = False,
+) -> list[Cell]:
+    """A column of means with standard errors; `digits` default to those of a metric.
+
+    Args:
+        error: Column of the standard errors.
+    """
+    cells = []
+    pairs = zip(frame[column], frame[error], strict=True)
+    for mean, standard_error in pairs:
+        places = metric_decimals(mean) if digits is None else digits
+        cell = number(mean, places, error=standard_error, sign=sign)
+        cells.append(cell)
+    return cells
+
+
+def percents(fractions: Iterable[float], digits: int = 0) -> list[Cell]:
+    """A column of fractions in percent."""
+    return [percent(fraction, digits) for fraction in fractions]
+
+
+def columns_of(rows: Sequence[Mapping[str, Cell]]) -> dict[str, list[Cell]]:
+    """Columns of rows of cells; a row without a column has a dash."""
+    columns = {}
+    for title in dict.fromkeys(chain(*rows)):
+        columns[title] = [row.get(title, MISSING) for row in rows]
+    return columns

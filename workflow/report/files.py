@@ -10,7 +10,7 @@ import pandas as pd
 from npt.atomic import replacing
 from workflow.config.scoring import Scoring
 from workflow.report.formats import latex_table
-from workflow.studies.view import View
+from workflow.report.sections import View
 
 # Metadata without dates and versions, so that figures of the same rows have the same bytes.
 METADATA: dict[str, dict[str, Any]] = {

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from npt.data.store import Prepared
+from npt.metrics import METRICS
+from npt.provenance import ROOT
+from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
-from workflow.report.cells import counted
+from workflow.report.cells import columns_of, counted, percent, significant, text
 from workflow.report.formats import html_note, html_table
-from workflow.report.provenance import (
-    code_revision,
-    datasets_section,
-    failures,
-    run_line,
-    version_lines,
-)
 from workflow.report.sections import Section
+from workflow.report.statistics import TRAINING
 from workflow.report.study import ReportedStudy
 from workflow.report.svg import inline_svg
-from workflow.studies.error_columns import columns_of
+from workflow.report.titles import dataset_title
 
 TEMPLATES = Path(__file__).with_name("templates")
+COLUMNS = ["method", "versions", "device", "source"]
+SECONDS = ["fit_seconds", "predict_seconds"]
+SECONDS_OF_GIT = 30
 
 
 def render(
@@ -88,3 +91,100 @@ def extent(study: pd.DataFrame) -> str:
     if "rows" in study and study["rows"].notna().any():
         counts.append(f"at most {study['rows'].max():.0f} probed test rows of each")
     return ", ".join(counts)
+
+
+def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
+    """What was run, when, how long its methods computed, and on which machine."""
+    names = [*TRAINING, *SECONDS, "machine", "date"]
+    rows = pd.concat([study.reindex(columns=names) for study in studies])
+    counts = [counted(rows[noun].nunique(), noun) for noun in ("dataset", "fold", "method")]
+    facts = [f"Run {preset}: {' × '.join(counts)}"]
+    dates = rows["date"].dropna()
+    if len(dates):
+        facts.append(" to ".join(dict.fromkeys([dates.min(), dates.max()])))
+    trainings = rows.dropna(subset="fit_seconds").drop_duplicates(TRAINING)
+    seconds = trainings[SECONDS].sum().sum()
+    if seconds > 0:
+        facts.append(f"{significant(seconds / 60)} minutes of training and prediction")
+    machines = rows["machine"].dropna().unique()
+    if len(machines):
+        facts.append(machines[0] if len(machines) == 1 else f"{len(machines)} machines")
+    return " · ".join(facts)
+
+
+def code_revision() -> str:
+    """The git commit of this code; empty where it is installed without its repository."""
+    if not (ROOT / "pyproject.toml").exists():  # git would find a repository around it
+        return ""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=SECONDS_OF_GIT
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return f"revision {done.stdout.strip()}"
+
+
+def datasets_section(prepared: Iterable[Prepared]) -> Section:
+    """Size, target and licence of every dataset."""
+    rows = []
+    for dataset in prepared:
+        table = dataset.table
+        kinds = [table.columns[column].kind for column in table.features]
+        missing = sum(int(np.isnan(table.numbers(column)).sum()) for column in table.features)
+        row = {
+            "Dataset": text(dataset_title(dataset.facts["name"])),
+            "Task": text(table.task),
+            "Rows": text(f"{table.rows:,}"),
+            "Features": text(len(kinds)),
+            "Categorical": text(kinds.count("categorical")),
+            "Missing": percent(missing / max(1, table.rows * len(kinds)), 1),
+            "Licence": text(dataset.facts["licence"]),
+        }
+        rows.append(row)
+    return Section("Data", columns_of(rows))
+
+
+def version_lines(studies: Iterable[pd.DataFrame]) -> list[str]:
+    """Versions of libraries, devices, and sources of external results."""
+    rows = pd.concat([study.reindex(columns=COLUMNS) for study in studies])
+    libraries = set()
+    for versions in rows["versions"].dropna().unique():
+        libraries |= {f"{name} {version}" for name, version in json.loads(versions).items()}
+    devices = sorted(set(rows["device"].dropna()))
+    lines = [
+        f"Libraries: {', '.join(sorted(libraries))}.",
+        f"Device: {', '.join(devices) or 'unknown'}.",
+    ]
+    for source, part in rows.dropna(subset="source").groupby("source", sort=False):
+        lines.append(f"External results of {', '.join(part['method'].unique())}: {source}.")
+    return lines
+
+
+def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]:
+    """A line for the folds of a run that lack a result for the same reason."""
+    folds: dict[str, list[int]] = {}
+    for name, study in studies.items():
+        for row in study.to_dict("records"):
+            metric = scoring.metrics[row["task"]]
+            reason = row["reason"]
+            if row["status"] == "ok":
+                if not pd.isna(row.get(f"test_{metric}", 0.0)):
+                    continue
+                reason = f"{METRICS[metric].title} is undefined on its test rows"
+            seed = f", seed {row['seed']}" if row.get("seed", 0) else ""
+            run = f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}{seed}"
+            folds.setdefault(f"{run}: {reason}", []).append(row["fold"])
+    lines = []
+    for line, numbers in folds.items():
+        lines.append(f"{line} (folds {format_folds(numbers).replace('_', ', ')})")
+    return lines
+
+
+def results_line(studies: Mapping[str, pd.DataFrame]) -> str:
+    """How many results there are, and how many failed."""
+    statuses = pd.concat([study["status"] for study in studies.values()])
+    failed = int((statuses != "ok").sum())
+    finished = f"{len(statuses) - failed} of {counted(len(statuses), 'result')}"
+    return f"{finished}; {failed} failed or skipped, see the report" if failed else finished

@@ -1,14 +1,22 @@
-"""A table of a report: a tidy frame for machines, and sections of cells for readers."""
+"""Tables of a report, and how a study kind is shown: tidy frames, and sections of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workflow.report.cells import DASH, Cell
-from workflow.report.titles import dataset_title, method_title
+from workflow.config.scoring import Scoring
+from workflow.report.cells import DASH, Cell, columns_of, text
+from workflow.report.statistics import by_model
+from workflow.report.titles import dataset_title, method_title, titles_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMES = ("Dataset", "Method")
 
 
 @dataclass(frozen=True)
@@ -25,11 +33,6 @@ class Section:
     columns: dict[str, list[Cell]]
     notes: tuple[str, ...] = ()
     is_detail: bool = False
-
-    @property
-    def rows(self) -> list[tuple[Cell, ...]]:
-        """The cells row by row."""
-        return list(zip(*self.columns.values(), strict=True))
 
     def without_empty(self, *optional: str) -> Section:
         """The section without those of the `optional` columns that have only dashes, or none."""
@@ -75,3 +78,113 @@ def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
     if any(title.endswith("*") for title in titles):
         notes.append("\\* not one of the paper's ten datasets")
     return tuple(notes)
+
+
+def model_columns(frame: pd.DataFrame) -> dict[str, list[Cell]]:
+    """Dataset and method of a frame with a row per model."""
+    return columns_of([model_cells(row) for row in frame.to_dict("records")])
+
+
+def model_cells(row: Mapping[Any, Any] | pd.Series) -> dict[str, Cell]:
+    """Dataset and method of a row."""
+    return {
+        "Dataset": text(dataset_title(row["dataset"])),
+        "Method": text(method_title(row["method"], row["variant"])),
+    }
+
+
+def probe_table(
+    study: pd.DataFrame,
+    means: pd.DataFrame,
+    title: str,
+    rows: Sequence[Mapping[str, Cell]],
+    *notes: str,
+) -> Table:
+    """A table of one section; models without a result have a reason below it.
+
+    Args:
+        means: The tidy frame, which gets a row for each of these models.
+        rows: Cells by column title.
+    """
+    models = pd.DataFrame([model.facts() for model in by_model(study)])
+    failed = models[models["reason"] != ""]
+    tidy = means.assign(reason="")
+    if len(failed):
+        tidy = pd.concat([tidy, failed], ignore_index=True)
+    section = Section(title, columns_of(rows), (*notes, *failure_notes(models)))
+    return Table(tidy, (section,))
+
+
+def model_table(
+    tidy: pd.DataFrame,
+    title: str,
+    columns: Mapping[str, list[Cell]],
+    notes: Iterable[str],
+    optional: Iterable[str] = (),
+) -> Table:
+    """A table of one section with a row per model, and the reasons of missing results below it.
+
+    Args:
+        columns: Cells by column title, without the dataset and the method.
+        optional: Titles of columns that are left out if they have only dashes.
+    """
+    all_columns = {**model_columns(tidy), **columns}
+    section = Section(title, all_columns, (*notes, *failure_notes(tidy)))
+    return Table(tidy, (section.without_empty(*optional),))
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the report's page shows of a study; a kind without one has all tables and figures.
+
+    Attributes:
+        table: Name of the table that is shown.
+        columns: Its columns that are shown, as far as the table has them; empty for all.
+        answer: A sentence of numbers of the tidy table; empty if there are none.
+        figures: Names of the figures that are shown.
+        controls: Rows of the table of controls, from the tidy table.
+    """
+
+    table: str
+    columns: tuple[str, ...] = ()
+    answer: Callable[[pd.DataFrame], str] | None = None
+    figures: tuple[str, ...] = ()
+    controls: Callable[[pd.DataFrame], list[dict[str, Cell]]] | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """What the module `view` of a kind's package exports as `VIEW`.
+
+    Attributes:
+        tables: Functions of the collected study and the scoring, by the name of their files.
+        figures: The same; the docstring of a figure's function is its caption.
+        optional: Conditions of figures that the report shows of some studies alone, by name.
+    """
+
+    tables: Mapping[str, Callable[[pd.DataFrame, Scoring], Table]]
+    figures: Mapping[str, Callable[[pd.DataFrame, Scoring], Figure]] = field(default_factory=dict)
+    card: Card | None = None
+    optional: Mapping[str, Callable[[pd.DataFrame, Scoring], bool]] = field(default_factory=dict)
+
+    def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
+        """A table of a study, whose trainings the titles of methods are of."""
+        with titles_of(study):
+            return self.tables[name](study, scoring)
+
+    def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
+        """A figure of a study."""
+        with titles_of(study):
+            return self.figures[name](study, scoring)
+
+    def caption(self, name: str) -> str:
+        """Caption of a figure as one line."""
+        return " ".join(str(self.figures[name].__doc__).split())
+
+    def shown_figures(self, study: pd.DataFrame, scoring: Scoring) -> list[str]:
+        """Figures that the report shows of a study; all of them have files."""
+        names = list(self.figures)
+        for name, has_content in self.optional.items():
+            if not has_content(study, scoring):
+                names.remove(name)
+        return names

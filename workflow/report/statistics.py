@@ -5,7 +5,8 @@ Standard errors are sample standard deviations (ddof 1) over the square root of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,16 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from npt.table import TASKS, Task
+from workflow.report.cells import counted
 from workflow.results.row import LINEAR
 
 LEVEL = 0.05  # significance level
+FEWEST_FOLDS = 3  # of a test
 ROUNDING = 1e-9  # relative difference of numbers in double precision that rounding may cause
 METHOD = ["method", "variant"]
 MODEL = ["dataset", *METHOD]
 TRAINING = [*MODEL, "fold", "seed"]
+SIZES = ["train_rows", "test_rows"]
 SUMMARY_COLUMNS = [
     "task",
     *MODEL,
@@ -115,6 +119,39 @@ def t_quantile(folds: pd.Series) -> np.ndarray:
     return t.ppf(1 - LEVEL / 2, np.where(degrees > 0, degrees, np.nan))
 
 
+def fold_test(differences: pd.Series, test_fraction: float) -> tuple[float, str]:
+    """Whether a mean over folds differs from zero (Nadeau and Bengio 2003).
+
+    Every test over folds is this one.
+
+    Args:
+        differences: One per fold.
+        test_fraction: Test rows over train rows of a fold; NaN if unknown.
+
+    Returns:
+        The two-sided p-value, and the reason if it is NaN because there is no test.
+    """
+    from scipy.stats import t
+
+    folds = len(differences)
+    if folds < FEWEST_FOLDS:
+        few = f"too few for a test, at least {FEWEST_FOLDS} are needed"
+        return np.nan, f"{counted(folds, 'fold')}: {few}"
+    if not test_fraction > 0:
+        return np.nan, "these rows lack the number of train rows"
+    if nearly_equal(differences):
+        return np.nan, "the same difference on every fold"
+    values = differences.to_numpy()
+    variance = (1 / folds + test_fraction) * values.var(ddof=1)
+    return 2 * float(t.sf(abs(values.mean()) / np.sqrt(variance), folds - 1)), ""
+
+
+def fraction_tested(rows: pd.DataFrame) -> float:
+    """Test rows over train rows, as the mean over folds; NaN where a row does not have them."""
+    sizes = rows.reindex(columns=SIZES).astype(float)
+    return float((sizes["test_rows"] / sizes["train_rows"]).mean(skipna=False))
+
+
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
     study = with_columns(study, ["encoder"])
@@ -186,6 +223,30 @@ def without_failures(study: pd.DataFrame) -> pd.DataFrame:
     """Rows, of all seeds, of the models of which no fold failed."""
     complete = [model.seeds for model in by_model(study) if not model.reason]
     return pd.concat([study.iloc[:0], *complete])
+
+
+def facts_of(study: pd.DataFrame, column: str, names: Iterable[str] = ()) -> pd.DataFrame:
+    """Facts of the models without failures, a row for each model, fold, seed and entry.
+
+    Args:
+        names: Facts that the frame has even if it is empty.
+    """
+    frames = [pd.DataFrame(columns=[*TRAINING, *names], dtype=float)]
+    for row in _with_facts(study, column).to_dict("records"):
+        facts = pd.json_normalize(json.loads(row[column]), max_level=0)
+        entries = facts.explode(list(facts.columns))
+        frames.append(entries.assign(**{name: row[name] for name in TRAINING}))
+    return pd.concat(frames[1:] or frames, ignore_index=True).infer_objects()
+
+
+def first_facts(study: pd.DataFrame, column: str) -> Iterator[tuple[dict[Any, Any], Any]]:
+    """The first row of each model without failures, and its facts."""
+    for row in _with_facts(study, column).drop_duplicates(MODEL).to_dict("records"):
+        yield row, json.loads(row[column])
+
+
+def _with_facts(study: pd.DataFrame, column: str) -> pd.DataFrame:
+    return with_columns(without_failures(study), [column]).dropna(subset=column)
 
 
 def of_model(frame: pd.DataFrame, facts: Mapping[Any, Any]) -> pd.DataFrame:

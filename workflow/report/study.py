@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.config.models import StudyConfig
+from workflow.config.models import Study, StudyConfig
 from workflow.config.scoring import Scoring
-from workflow.config.study import Study
-from workflow.report.sections import Section, Table
+from workflow.report.sections import NAMES, Section, Table
 from workflow.report.titles import titles_of
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
-from workflow.studies.view import NAMES
 
 MOST_ROWS = 40  # of a table; longer ones are in files alone
 
@@ -50,7 +48,8 @@ class ReportedStudy:
         sections = []
         for name, table in self.tables.items():
             for section in table.sections:
-                if section.is_detail or not 0 < len(section.rows) <= MOST_ROWS:
+                rows = max(map(len, section.columns.values()), default=0)
+                if section.is_detail or not 0 < rows <= MOST_ROWS:
                     continue
                 if card and card.columns and card.table == name:
                     section = section.without(set(section.columns) - {*NAMES, *card.columns})

@@ -10,15 +10,14 @@ from baselines import methods
 from npt.data import store
 from npt.errors import UserError
 from npt.metrics import METRICS_VERSION
-from workflow.config.study import Study
+from workflow.config.models import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.results.external import external_rows
 from workflow.results.job import data_columns
 from workflow.results.predictions import fold_scores, read_predictions
-from workflow.results.row import Row
-from workflow.results.row_file import read_rows, remedy
+from workflow.results.row import Row, read_rows, remedy
 
 
 def collect(study: Study, plan: Plan) -> list[Row]:

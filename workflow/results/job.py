@@ -20,7 +20,7 @@ from npt.errors import UserError, unknown
 from npt.method import Method
 from npt.provenance import installed_version
 from npt.table import Split
-from workflow.config.method_settings import typed_settings
+from workflow.config.resolution import typed_settings
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run

@@ -14,11 +14,10 @@ from npt.atomic import replacing
 from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
-from workflow.config.study import Study
+from workflow.config.models import Study
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.results.row import Row, Status
-from workflow.results.row_file import remedy
+from workflow.results.row import Row, Status, remedy
 
 CHECKSUM = "crc32_"  # begins the name of the last column, which is empty; the file's follows
 UNSET = "00000000"

@@ -13,11 +13,10 @@ from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
-from workflow.results.row import Row
-from workflow.results.row_file import write_rows
+from workflow.results.row import Row, write_rows
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, run_parser
-from workflow.studies.probing import RunProbe
+from workflow.studies.probing import fitted_rows, probe_fold
 
 
 def main() -> None:
@@ -33,11 +32,11 @@ def main() -> None:
         device = arguments.device
         if job.method.saves_weights:
             device = gpu_lock.device(device)
-        probe = RunProbe.from_job(job, Resources(arguments.threads, device))
+        resources = Resources(arguments.threads, device)
         rows: dict[str, list[Row]] = {study.name: [] for study in studies}
         arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
-        for fold in job.run.folds:
-            for study, row, fold_arrays in probe.fold(studies, fold):
+        for fold, fitted in fitted_rows(job).items():
+            for study, row, fold_arrays in probe_fold(job, fitted, studies, resources):
                 rows[study.name].append(row)
                 arrays[study.name] |= fold_arrays
                 key = f"{study.name}: {row.run_key} seed {row.seed} fold {fold}"

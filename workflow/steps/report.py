@@ -8,8 +8,7 @@ from npt.atomic import replacing
 from npt.data import store
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.report.page import render
-from workflow.report.provenance import results_line
+from workflow.report.page import render, results_line
 from workflow.report.study import reported_studies
 from workflow.report.summary import README, summary
 from workflow.results.study_file import read_planned

@@ -12,13 +12,17 @@ from npt.atomic import partial_of
 from npt.interface import Resources, Trial
 from workflow.planning import paths
 from workflow.planning.kept import load
-from workflow.results.fitting import fit_fold, write_weights
+from workflow.results.fitting import (
+    finished_rows,
+    fit_fold,
+    forget_search,
+    search_fold,
+    write_trials,
+    write_weights,
+)
 from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
-from workflow.results.row import Row
-from workflow.results.row_file import write_rows
-from workflow.results.search import finished_rows, forget_search, search_fold
-from workflow.results.trials import write_trials
+from workflow.results.row import Row, write_rows
 from workflow.runtime import gpu_lock
 from workflow.runtime.command import execute, limit_threads, run_parser
 

@@ -7,15 +7,37 @@ Positive is worse.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 import pandas as pd
 
 from npt.table import Task
-from workflow.report.cells import Cell, counted, formatted, listed, times
-from workflow.report.statistics import METHOD
-from workflow.report.titles import method_title
+from workflow.report.cells import (
+    Cell,
+    counted,
+    emphasised,
+    followed_by,
+    formatted,
+    listed,
+    p_value,
+    texts,
+    times,
+)
+from workflow.report.ranks import tests_over_datasets
+from workflow.report.sections import Section
+from workflow.report.statistics import LEVEL, METHOD
+from workflow.report.titles import method_title, method_titles
 
 ROUNDING = 1e-5  # effect that single precision may cause
+MEANS_NOTE = (
+    "The geometric mean over datasets of the factor of RMSE, or the mean increase of the NLL in "
+    "nats per row"
+)
+OVER_DATASETS_NOTE = (
+    MEANS_NOTE + ", and the datasets that are worse. p is of two-sided sign-flip permutation tests "
+    "over datasets, with Holm's correction for the {models}, by task."
+)
 REGRESSION, CLASSES = "multiplies the RMSE by", "adds to the NLL, in nats per row,"
 
 
@@ -63,7 +85,7 @@ def effect_text(value: float, task: Task) -> str:
 
 def effect_cell(value: float, task: Task) -> Cell:
     """A mean effect as a cell; NaN is a dash."""
-    return Cell(effect_text(value, task), value)
+    return Cell(effect_text(value, task))
 
 
 def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> str:
@@ -88,3 +110,51 @@ def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> s
         verb = REGRESSION if is_regression else CLASSES
         sentences.append(f"{change} {verb} {listed(items)}; {extent}.")
     return " ".join(sentences)
+
+
+def effects_over_datasets(
+    tidy: pd.DataFrame, title: str, effects: Mapping[str, str], by: Mapping[str, str] | None = None
+) -> list[Section]:
+    """A section of mean effects over at least six regressions, or classifications, with tests.
+
+    Args:
+        tidy: A row per dataset and model, with its `task`.
+        effects: Titles by the columns of the effects.
+        by: Titles by further columns that name a row.
+    """
+    by = by or {}
+    tidy = tidy.assign(tables=kinds_of_tables(tidy))
+    keys = [*METHOD, *by, "tables"]
+    groups = pd.MultiIndex.from_frame(tidy[keys].drop_duplicates())
+    by_effect = {}
+    for name in effects:
+        tests = tests_over_datasets(tidy, keys, name, [*by, "tables"])
+        by_effect[name] = tests.set_index(keys).reindex(groups)
+    tested = pd.concat(by_effect, axis=1).dropna(how="all")
+    if tested.empty:
+        return []
+    rows = tested.index.to_frame(index=False)
+    columns = {"Method": texts(method_titles(rows))}
+    for name, heading in {**by, "tables": "Datasets"}.items():
+        columns[heading] = texts(rows[name])
+    for name, heading in effects.items():
+        tests = tested[name].reset_index()
+        cells = []
+        for row in tests.to_dict("records"):
+            worse = f" ({row['positive']:.0f} of {row['datasets']:.0f})"
+            task: Task = "regression" if row["tables"] == "regressions" else "binary"
+            cells.append(followed_by(effect_cell(row["mean"], task), worse))
+        columns[heading] = cells
+        columns[f"p, {heading.lower()}"] = p_values(tests["p_value"])
+    models = " of each ".join(["models", *map(str.lower, by.values())])
+    return [Section(title, columns, (OVER_DATASETS_NOTE.format(models=models),))]
+
+
+def kinds_of_tables(tidy: pd.DataFrame) -> pd.Series:
+    """What the datasets of rows are."""
+    return (tidy["task"] == "regression").map({True: "regressions", False: "classifications"})
+
+
+def p_values(values: Iterable[float]) -> list[Cell]:
+    """A column of p-values, bold below the level of all tests."""
+    return [emphasised(p_value(value), value < LEVEL) for value in values]

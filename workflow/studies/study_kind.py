@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from npt.method import Method
+    from workflow.report.sections import View
     from workflow.studies.query import ProbeQuery
-    from workflow.studies.view import View
 
 Facts = dict[str, Any]
 ProbeResult = tuple[Facts, dict[str, "np.ndarray"]]  # facts of a fold's row, and arrays to save

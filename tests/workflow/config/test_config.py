@@ -11,10 +11,9 @@ import pytest
 from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA
 from workflow.config.folds import parse_folds
-from workflow.config.models import Config
+from workflow.config.models import Config, studies_of
 from workflow.config.reading import parse, read, read_file
 from workflow.config.resolution import resolve
-from workflow.config.study import studies_of
 from workflow.planning.plan import Plan
 
 ROOT = Path(__file__).parents[3]

@@ -9,26 +9,25 @@ NAN = math.nan
 
 
 @pytest.mark.parametrize(
-    ("cell", "text", "value"),
+    ("cell", "text"),
     [
-        (cells.number(0.997, 3, error=0.002), "0.997 ± 0.002", 0.997),
-        (cells.number(-3.84, 1, error=6.2, sign=True), "−3.8 ± 6.2", -3.84),
-        (cells.number(1.23, 1, sign=True), "+1.2", 1.23),
-        (cells.number(-0.01, 1, sign=True), "0.0", -0.01),
-        (cells.p_value(1.9e-6), "1.9e−06", 1.9e-6),
-        (cells.p_value(0.0), "< 1e−16", 0.0),
-        (cells.p_value(0.0261), "0.026", 0.0261),
-        (cells.count(12345.0), "12,345", 12345),
-        (cells.percent(1.24), "124 %", 124),
-        (cells.seconds(0.0), "0", 0),
-        (cells.seconds(0.004), "0.0040", 0.004),
-        (cells.seconds(123.0), "120", 123),
-        (cells.seconds(3660.0), "3,700", 3660),
+        (cells.number(0.997, 3, error=0.002), "0.997 ± 0.002"),
+        (cells.number(-3.84, 1, error=6.2, sign=True), "−3.8 ± 6.2"),
+        (cells.number(1.23, 1, sign=True), "+1.2"),
+        (cells.number(-0.01, 1, sign=True), "0.0"),
+        (cells.p_value(1.9e-6), "1.9e−06"),
+        (cells.p_value(0.0), "< 1e−16"),
+        (cells.p_value(0.0261), "0.026"),
+        (cells.count(12345.0), "12,345"),
+        (cells.percent(1.24), "124 %"),
+        (cells.seconds(0.0), "0"),
+        (cells.seconds(0.004), "0.0040"),
+        (cells.seconds(123.0), "120"),
+        (cells.seconds(3660.0), "3,700"),
     ],
 )
-def test_cell_has_text_and_value(cell: Cell, text: str, value: float) -> None:
+def test_cell_is_text(cell: Cell, text: str) -> None:
     assert cell.text == text
-    assert cell.value == pytest.approx(value)
 
 
 def test_missing_number_is_a_dash() -> None:

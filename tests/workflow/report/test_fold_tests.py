@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from workflow.report.fold_tests import fold_test, fraction_tested
+from workflow.report.statistics import fold_test, fraction_tested
 
 
 def test_corrected_test_by_hand_doubts_more_than_the_plain_one() -> None:

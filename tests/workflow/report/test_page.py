@@ -16,14 +16,12 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import number, text
 from workflow.report.drawing import panels
 from workflow.report.files import write_tables
-from workflow.report.page import render
-from workflow.report.provenance import failures, run_line, version_lines
-from workflow.report.sections import Section, Table
+from workflow.report.page import failures, render, run_line, version_lines
+from workflow.report.sections import Card, Section, Table, View
 from workflow.report.study import reported_studies
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
-from workflow.studies.view import Card, View
 
 
 def sizes(study: pd.DataFrame, scoring: Scoring) -> Table:

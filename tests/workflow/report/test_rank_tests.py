@@ -7,7 +7,7 @@ from scipy import stats
 
 from tests.workflow.report.toy import FAILED, SCORING, random_study
 from tests.workflow.studies.frames import published_study
-from workflow.report.rank_tests import rank_tests, sign_flip_p_value
+from workflow.report.ranks import rank_tests, sign_flip_p_value
 
 NPT = ("npt", "base")
 

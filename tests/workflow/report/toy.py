@@ -71,6 +71,12 @@ def texts(cells: Iterable[Any]) -> list[str]:
     return [f"**{cell.text}**" if cell.bold else cell.text for cell in cells]
 
 
+def leading(cells: Iterable[Any]) -> list[float]:
+    """The numbers with which cells begin; NaN for dashes."""
+    words = [cell.text.split()[0].replace("−", "-").replace(",", "") for cell in cells]
+    return [float("nan") if word == "–" else float(word) for word in words]
+
+
 def _metrics(dataset: str, value: float) -> dict[str, float]:
     if dataset == "yacht":
         return {"test_rmse": value, "test_mse": value**2}

@@ -4,7 +4,7 @@ import pytest
 
 from npt.errors import UserError
 from tests.rows import failed, row
-from workflow.results.row_file import read_rows, write_rows
+from workflow.results.row import read_rows, write_rows
 
 
 def test_rows_are_read_as_written(tmp_path: Path) -> None:

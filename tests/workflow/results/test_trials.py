@@ -4,7 +4,7 @@ from pathlib import Path
 import pandas as pd
 
 from npt.interface import Trial
-from workflow.results.trials import write_trials
+from workflow.results.fitting import write_trials
 
 
 def written(folder: Path, trials: dict[int, list[Trial]]) -> pd.DataFrame:

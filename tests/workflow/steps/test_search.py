@@ -14,12 +14,11 @@ from npt.table import HELD_OUT, Part
 from tests.rows import plan, predicted
 from workflow.planning import paths
 from workflow.planning.plan import Plan
-from workflow.results import job, search
+from workflow.results import fitting, job
 from workflow.results.fitting import FittedFold
 from workflow.results.job import Job
 from workflow.results.predictions import fold_arrays, read_predictions
-from workflow.results.row import Row
-from workflow.results.row_file import read_rows
+from workflow.results.row import Row, read_rows
 from workflow.steps import run
 
 STEM = "yacht/npt_compact/tuned/seed_0/folds_0"
@@ -63,7 +62,7 @@ def planned(folder: Path) -> Plan:
 
 
 def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
-    monkeypatch.setattr(search, "fit_fold", fits)
+    monkeypatch.setattr(fitting, "fit_fold", fits)
     run.fit(Job.from_plan(planned, STEM), Resources())
     (fitted,) = read_rows(Path(paths.run_rows(STEM)))
     return fitted

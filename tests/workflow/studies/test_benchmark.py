@@ -12,16 +12,17 @@ from tests.workflow.report.toy import (
     SCORING,
     benchmark_study,
     fold_study,
+    leading,
     random_study,
     texts,
     with_failure,
 )
 from tests.workflow.studies.frames import published_study
-from workflow.report.fold_tests import fold_test
 from workflow.report.sections import Table
+from workflow.report.statistics import fold_test
 from workflow.studies import kinds
-from workflow.studies.benchmark.curves import curve_file
 from workflow.studies.benchmark.scores import scores_answer
+from workflow.studies.benchmark.view import curve_file
 
 BENCHMARK = kinds()["benchmark"]
 RANK_COLUMNS = ("Mean rank", "p, against the best")
@@ -138,7 +139,7 @@ def test_ranks_take_three_datasets_and_tests_five(
     ranks = study.groupby("dataset")["test_rmse"].rank().groupby(study["method"]).mean()
     assert texts(section.columns["Method"]) == list(ranks.sort_values(kind="stable").index)
     if columns:
-        assert [cell.value for cell in section.columns["Mean rank"]] == sorted(ranks)
+        assert leading(section.columns["Mean rank"]) == pytest.approx(sorted(ranks), abs=6e-3)
     assert BENCHMARK.view.shown_figures(study, SCORING) == [*figures, "curves"]
 
 
@@ -181,7 +182,7 @@ def test_cost_is_that_of_the_search_with_the_paper_s() -> None:
 
 def test_ranks_are_tested_and_stand_alone_of_many_datasets() -> None:
     (section,) = table("scores", published_study()).sections
-    assert section.columns["Mean rank"][0].value == 2.75
+    assert leading(section.columns["Mean rank"])[0] == 2.75
     assert "**0.026**" in texts(section.columns["p, against the best"])  # TabNet
     (section,) = table("scores", random_study(13, 4)).sections
     assert list(section.columns) == ["Method", *RANK_COLUMNS, *BOARD_COLUMNS, "Seconds"]
@@ -190,15 +191,15 @@ def test_ranks_are_tested_and_stand_alone_of_many_datasets() -> None:
 def test_the_leaderboard_follows_from_the_scores() -> None:
     study = random_study(13, 4)
     (section,) = table("scores", study).sections
-    values = {name: [cell.value for cell in section.columns[name]] for name in section.columns}
+    values = {name: leading(section.columns[name]) for name in ("Mean rank", *BOARD_COLUMNS)}
     ranks = np.array(values["Mean rank"])
-    assert values["Win rate"] == pytest.approx(100 * (4 - ranks) / 3)
+    assert values["Win rate"] == pytest.approx(100 * (4 - ranks) / 3, abs=0.7)
     assert values["Elo"][0] == 1000  # the best, without a random forest
     assert values["Elo"] == sorted(values["Elo"], reverse=True)
     errors = study.pivot_table("test_rmse", "dataset", "method")
     gaps = 1 - errors.min(axis=1).to_numpy()[:, None] / errors
     expected = 100 * gaps.mean()[texts(section.columns["Method"])]
-    assert values["Improvability"] == pytest.approx(list(expected))
+    assert values["Improvability"] == pytest.approx(list(expected), abs=0.5)
     assert "TabArena" in section.notes[0]
     (section,) = table("scores", with_failure(study)).sections
     assert not set(BOARD_COLUMNS) & set(section.columns)

@@ -13,7 +13,7 @@ from npt.probing import Probe
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepared
 from workflow.results.job import Job
-from workflow.studies.probing import Answer, RunProbe
+from workflow.studies.probing import Answer, fitted_rows, probe_fold
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -60,8 +60,8 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
     job = Job.from_plan(planned, stem)
     with_refit = replace(job, method=replace(job.method, refit=refit, probe=Probe))
-    probe = RunProbe.from_job(with_refit, Resources(1, "cpu"))
-    return list(probe.fold(planned.probes_of(job.run), fold))
+    row = fitted_rows(job)[fold]
+    return list(probe_fold(with_refit, row, planned.probes_of(job.run), Resources(1, "cpu")))
 
 
 def test_probe_refits_blind_with_the_chosen_settings() -> None:
@@ -95,11 +95,11 @@ def test_weights_that_predict_other_values_are_refused(method: str) -> None:
     job = Job.from_plan(planned, stem)
     loaded = replace(job.method, load=lambda *arguments: Saved(method), probe=Probe)
     with_load = replace(job, method=loaded)
-    loading = RunProbe.from_job(with_load, Resources(1, "cpu"))
-    studies = planned.probes_of(job.run)
+    fitted = fitted_rows(job)[0]
+    answers = probe_fold(with_load, fitted, planned.probes_of(job.run), Resources(1, "cpu"))
     if method == "npt":
-        ((_, row, _),) = loading.fold(studies, 0)
+        ((_, row, _),) = answers
         assert row.status == "ok"
         return
     with pytest.raises(UserError, match=r"folds_0\.pt: predicts other values"):
-        list(loading.fold(studies, 0))
+        list(answers)

@@ -21,7 +21,7 @@ from npt.processes.tasks import Tasks
 from npt.processes.trained import TrainedProcess
 from npt.table import Column, Split, Table
 from tests.rows import failed, row, study_frame
-from tests.workflow.report.toy import SCORING, texts
+from tests.workflow.report.toy import SCORING, leading, texts
 from workflow.studies import kinds
 from workflow.studies.processes import images
 from workflow.studies.processes.images import TITLES
@@ -136,9 +136,9 @@ def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> N
     floored = "Exact posterior, deviation at least 0.1"
     methods = ["Exact posterior", floored, "NP", "ANP", "NPT, many tables"]
     assert texts(section.columns["Method"]) == methods
-    scores = [cell.value for cell in section.columns["RBF, target"]]
+    scores = leading(section.columns["RBF, target"])
     assert scores[0] > scores[1]
-    assert scores[2] == pytest.approx(facts["neural_process"]["kernels"]["target"][0])
+    assert scores[2] == pytest.approx(facts["neural_process"]["kernels"]["target"][0], abs=6e-4)
     assert section.columns["Moved"][2].text == "0.000 ± 0.000"
     other = study_frame([failed("neural_process", dataset="gp_curves", seed=2)], "processes")
     table = KIND.view.table("likelihoods", pd.concat([curves, other], ignore_index=True), SCORING)
@@ -216,7 +216,7 @@ def test_images_have_rows_and_figures_are_drawn_without_results(
     nothing = study_frame([failed("npt_process", dataset="mnist_pixels")], "processes")
     roles = section.columns["Roles"]
     assert roles[0].text == roles[2].text == "–"
-    assert 0 < roles[1].value < 1
+    assert 0 <= leading(roles)[1] <= 1
     assert KIND.view.table("likelihoods", nothing, SCORING).sections
     curves = study(facts, "gp_curves")
     for name, with_results in (("completions", completed), ("training", curves)):

@@ -10,10 +10,9 @@ import pandas as pd
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import emphasised, metric_decimals, number
+from workflow.report.cells import emphasised, metric_decimals, number, texts, with_errors
 from workflow.report.cost import cost
 from workflow.report.drawing import EQUAL, facets, points
-from workflow.report.fold_tests import fold_test, fraction_tested
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -23,11 +22,13 @@ from workflow.report.published import (
     published,
     scaled,
 )
-from workflow.report.sections import Section, Table, failure_notes, with_notes
+from workflow.report.sections import Section, Table, View, failure_notes, with_notes
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
     fold_means,
+    fold_test,
+    fraction_tested,
     framed,
     of_model,
     standard_error,
@@ -36,8 +37,6 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.error_columns import texts, with_errors
-from workflow.studies.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,19 +9,18 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import MISSING, Cell
+from workflow.report.cells import MISSING, Cell, numbers, percents
 from workflow.report.drawing import panels
-from workflow.report.sections import Table
+from workflow.report.sections import Card, Table, View, model_table
 from workflow.report.statistics import (
     by_model,
+    facts_of,
+    first_facts,
     framed,
     of_model,
     signed_rank_p,
 )
 from workflow.report.titles import model_title
-from workflow.studies.error_columns import model_table, numbers, percents
-from workflow.studies.facts import facts_of, first_facts
-from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +68,7 @@ def attention_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     tidy = framed(rows, ["tested", "local", *CORRELATIONS])
     local_cells = []
     for local, tested in zip(tidy["local"], tidy["tested"], strict=True):
-        share = Cell(f"{local:.0f} of {tested:.0f}", local / tested) if tested > 0 else MISSING
+        share = Cell(f"{local:.0f} of {tested:.0f}") if tested > 0 else MISSING
         local_cells.append(share)
     columns = {
         "By training": numbers(tidy["nearness"] - tidy["untrained"], 2, sign=True),

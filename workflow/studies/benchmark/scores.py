@@ -18,23 +18,27 @@ from workflow.report.cells import (
     listed,
     metric_decimals,
     p_value,
+    percents,
     seconds,
+    texts,
+    with_errors,
 )
-from workflow.report.fold_tests import SIZES, fold_test, fraction_tested
-from workflow.report.rank_tests import RankTests, rank_tests, refusal
-from workflow.report.ranks import FEWEST_RANKED, rank_matrix
+from workflow.report.ranks import FEWEST_RANKED, RankTests, rank_matrix, rank_tests, refusal
 from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import (
     LEVEL,
     METHOD,
     ROUNDING,
+    SIZES,
     fold_means,
+    fold_test,
+    fraction_tested,
     standard_error,
+    tasks_of,
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_title, method_titles
-from workflow.studies.benchmark.bencheval import leaderboard
-from workflow.studies.error_columns import p_values, percents, texts, with_errors
+from workflow.studies.errors import p_values
 
 MOST_DATASETS = 12  # that have columns of their own
 LEADERS = 3  # that the answer names
@@ -59,6 +63,12 @@ BOARD_NOTE = (
     "methods; and improvability, the part of the error that the best method of a dataset saves."
 )
 SECONDS_NOTE = "Seconds: search and training on a fold."
+COLUMNS = {
+    "dataset": "task",
+    "fold": "seed",
+    "fit_seconds": "time_train_s",
+    "predict_seconds": "time_infer_s",
+}
 
 
 def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
@@ -197,3 +207,39 @@ def _notes(tidy: pd.DataFrame, tests: RankTests, *, has_elo: bool) -> tuple[str,
     if has_elo:
         notes.append(BOARD_NOTE)
     return (" ".join([*notes, SECONDS_NOTE]), *failure_notes(shown))
+
+
+def bencheval(study: pd.DataFrame, scoring: Scoring) -> Table:
+    """`metric_error` is the metric, or 1 minus it where higher is better; only a file."""
+    folds = fold_means(study)
+    frames = []
+    for task in tasks_of(folds):
+        metric = METRICS[scoring.metrics[task]]
+        column = f"test_{metric.name}"
+        finished = folds[(folds["task"] == task) & (folds["status"] == "ok")]
+        rows = with_columns(finished, [*COLUMNS, column])
+        errors = 1 - rows[column] if metric.higher_is_better else rows[column]
+        tidy = rows[list(COLUMNS)].rename(columns=COLUMNS)
+        names = {"method": method_titles(rows), "metric": metric.name}
+        frames.append(tidy.assign(**names, metric_error=errors))
+    return Table(pd.concat(frames), ())
+
+
+def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.DataFrame:
+    """Elo, win rate and improvability of methods, whose titles are the index.
+
+    `elo+` and `elo-` are the distances to the ends of Elo's 95 % interval, over datasets. Empty if
+    a result is missing, or two methods have one title.
+
+    Args:
+        reference: Title of the method that has an Elo of 1000.
+    """
+    from bencheval.evaluator import BenchmarkEvaluator
+
+    tidy = bencheval(study, scoring).tidy
+    models = study.groupby(METHOD).ngroups
+    if (study["status"] != "ok").any() or tidy["method"].nunique() < models:
+        return pd.DataFrame()
+    evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)
+    calibration = {"calibration_framework": reference, "post_calibrate": False}
+    return evaluator.leaderboard(tidy, average_seeds=True, elo_kwargs=calibration)

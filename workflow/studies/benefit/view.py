@@ -13,11 +13,7 @@ from npt.metrics import METRICS
 from npt.table import TASKS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import (
-    Cell,
-    emphasised,
-    followed_by,
-)
+from workflow.report.cells import Cell, emphasised, followed_by, texts
 from workflow.report.drawing import (
     EQUAL,
     NPT_COLOR,
@@ -26,22 +22,36 @@ from workflow.report.drawing import (
     legend_below,
     logarithmic,
 )
-from workflow.report.fold_tests import fold_test, fraction_tested
-from workflow.report.rank_tests import FEWEST_DIFFERENCES
-from workflow.report.sections import Section, Table, failure_notes, with_notes
+from workflow.report.ranks import FEWEST_DIFFERENCES
+from workflow.report.sections import (
+    Card,
+    Section,
+    Table,
+    View,
+    failure_notes,
+    model_columns,
+    with_notes,
+)
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
     ModelRows,
     by_model,
     fold_means,
+    fold_test,
+    fraction_tested,
     standard_error,
 )
 from workflow.report.titles import dataset_title, method_title
 from workflow.studies.benefit import PERMUTED, sources_of
-from workflow.studies.error_columns import effects_over_datasets, model_columns, texts
-from workflow.studies.errors import effect, effect_cell, effects_answer, factor_label, losses
-from workflow.studies.view import Card, View
+from workflow.studies.errors import (
+    effect,
+    effect_cell,
+    effects_answer,
+    effects_over_datasets,
+    factor_label,
+    losses,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

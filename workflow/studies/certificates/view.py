@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import formatted, scientific
+from workflow.report.cells import formatted, scientific, with_errors
 from workflow.report.drawing import facets, legend_below, logarithmic
-from workflow.report.sections import Table
+from workflow.report.sections import Table, View, model_table
 from workflow.report.statistics import by_model, framed, standard_error
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.error_columns import model_table, with_errors
 from workflow.studies.errors import error_label, errors
-from workflow.studies.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,8 +9,17 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import DASH, Cell, counted, p_value, scientific, text
-from workflow.report.fold_tests import fold_test, fraction_tested
+from workflow.report.cells import (
+    DASH,
+    Cell,
+    counted,
+    numbers,
+    p_value,
+    scientific,
+    text,
+    texts,
+    with_errors,
+)
 from workflow.report.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
@@ -21,32 +30,27 @@ from workflow.report.published import (
     published_images,
     whole_methods,
 )
-from workflow.report.sections import Section, Table, failure_notes
+from workflow.report.sections import Card, Section, Table, View, failure_notes, model_columns
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
     ModelRows,
     by_model,
+    fold_test,
+    fraction_tested,
     standard_error,
 )
 from workflow.results.row import LINEAR
 from workflow.studies.corruption import EVERYTHING, CorruptionOptions, Selection
-from workflow.studies.error_columns import (
-    effects_over_datasets,
-    model_columns,
-    numbers,
-    texts,
-    with_errors,
-)
 from workflow.studies.errors import (
     effect,
     effect_cell,
     effects_answer,
+    effects_over_datasets,
     errors,
     float_columns,
     losses,
 )
-from workflow.studies.view import Card, View
 
 MOVEMENT = "Predictions move"
 CHANGE = "Change, %"

@@ -9,24 +9,22 @@ import pandas as pd
 import seaborn as sns
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import p_value
+from workflow.report.cells import numbers, p_value, percents
 from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
 from workflow.report.published import is_protein
-from workflow.report.sections import Table
+from workflow.report.sections import Card, Table, View, model_table
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
     TRAINING,
     by_model,
+    facts_of,
     framed,
     of_model,
     signed_rank_p,
 )
 from workflow.report.titles import model_title
 from workflow.studies.deletion import DeletionOptions
-from workflow.studies.error_columns import model_table, numbers, percents
-from workflow.studies.facts import facts_of
-from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,10 +15,10 @@ import seaborn as sns
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import metric_decimals, number, text
+from workflow.report.cells import columns_of, metric_decimals, number, text
 from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
-from workflow.report.rank_tests import FEWEST_DIFFERENCES
-from workflow.report.sections import Section, Table
+from workflow.report.ranks import FEWEST_DIFFERENCES
+from workflow.report.sections import Card, Section, Table, View, model_cells, probe_table
 from workflow.report.statistics import (
     MODEL,
     by_model,
@@ -29,23 +29,17 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.context import ContextOptions
-from workflow.studies.error_columns import (
-    MEANS_NOTE,
-    columns_of,
-    kinds_of_tables,
-    model_cells,
-    probe_table,
-)
 from workflow.studies.errors import (
+    MEANS_NOTE,
     effect,
     effect_cell,
     effects_answer,
     error_label,
     errors,
     factor_label,
+    kinds_of_tables,
     losses,
 )
-from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ import seaborn as sns
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, metric_decimals, number, text, times
+from workflow.report.cells import columns_of, metric_decimals, number, text, texts, times
 from workflow.report.drawing import (
     EQUAL,
     NPT_COLOR,
@@ -19,14 +19,12 @@ from workflow.report.drawing import (
     legend_below,
     logarithmic,
 )
-from workflow.report.rank_tests import tests_over_datasets
-from workflow.report.sections import Section, Table, failure_notes
+from workflow.report.ranks import tests_over_datasets
+from workflow.report.sections import Section, Table, View, failure_notes, model_cells
 from workflow.report.statistics import by_model, fold_means, standard_error, without_failures
 from workflow.report.titles import method_title
-from workflow.studies.error_columns import columns_of, model_cells, p_values
-from workflow.studies.errors import effect, errors, losses
+from workflow.studies.errors import effect, errors, losses, p_values
 from workflow.studies.few_labels import KIND
-from workflow.studies.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,10 +115,10 @@ def _over_datasets(values: pd.DataFrame) -> list[Section]:
     counts = zip(tests["positive"], tests["datasets"], strict=True)
     columns = {
         "Method": [text(method_title(method, BASE)) for method in tests["method"]],
-        "Labels": [Cell(str(labels), labels) for labels in tests["labels"]],
-        "Present": [Cell(times(ratio), ratio) for ratio in np.exp(tests["mean"])],
+        "Labels": texts(tests["labels"]),
+        "Present": texts(map(times, np.exp(tests["mean"]))),
         "Helped": [text(f"{helped} of {datasets}") for helped, datasets in counts],
-        "Permuted": [Cell(times(ratio), ratio) for ratio in np.exp(tests["permuted"])],
+        "Permuted": texts(map(times, np.exp(tests["permuted"]))),
         "p, Holm": p_values(tests["p_value"]),
     }
     return [Section("What rows without labels are worth", columns, (OVER_DATASETS_NOTE,))]

@@ -42,7 +42,7 @@ class LookupOptions(Options):
     @classmethod
     def _known_baselines(cls, compared: Compared) -> Compared:
         from baselines import baselines
-        from workflow.config.method_settings import check_grid
+        from workflow.config.resolution import check_grid
 
         for name, settings in compared.items():
             if name not in baselines():

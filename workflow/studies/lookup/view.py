@@ -10,6 +10,7 @@ import seaborn as sns
 
 from baselines import methods
 from workflow.config.scoring import Scoring
+from workflow.report.cells import numbers, texts, with_errors
 from workflow.report.drawing import EQUAL, NPT_COLOR, panels
 from workflow.report.published import (
     DIFFERENCE,
@@ -18,12 +19,9 @@ from workflow.report.published import (
     is_protein,
     published,
 )
-from workflow.report.sections import Table
-from workflow.report.statistics import by_model, framed, standard_error, with_columns
+from workflow.report.sections import Card, Table, View, model_table
+from workflow.report.statistics import by_model, first_facts, framed, standard_error, with_columns
 from workflow.report.titles import model_title
-from workflow.studies.error_columns import model_table, numbers, texts, with_errors
-from workflow.studies.facts import first_facts
-from workflow.studies.view import Card, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

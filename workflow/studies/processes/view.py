@@ -12,13 +12,10 @@ from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, count, number, seconds, text
 from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
-from workflow.report.sections import Table
-from workflow.report.statistics import MODEL, of_model, standard_error
+from workflow.report.sections import Table, View, probe_table
+from workflow.report.statistics import MODEL, facts_of, first_facts, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
-from workflow.studies.error_columns import probe_table
-from workflow.studies.facts import facts_of, first_facts
 from workflow.studies.processes.images import LEVELS, TITLES
-from workflow.studies.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
