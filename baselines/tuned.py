@@ -9,15 +9,13 @@ from threadpoolctl import threadpool_limits
 
 from baselines.baseline import Baseline
 from baselines.grids import BaselineSettings, Parameters, single_point
-from baselines.probe import StoredRowProbe
 from baselines.search import Search
 from baselines.trained import TrainedBaseline
 from baselines.training_data import training_data
 from npt.data.encoding import statistics
 from npt.errors import Infeasible, UserError
 from npt.interface import Fit, Prediction, Resources
-from npt.method import Method
-from npt.probing import Probe
+from npt.method import ROW_ALONE, Method
 from npt.table import Split, Table
 
 SEED = 42  # of the first fold, as in the paper's code
@@ -57,7 +55,7 @@ def method(baseline: Baseline) -> Method:
         libraries=baseline.libraries,
         test_settings=baseline.test_settings,
         twins=baseline.twins,
-        probe=StoredRowProbe if baseline.keeps_train_rows else Probe,
+        probe="baselines.probe:StoredRowProbe" if baseline.keeps_train_rows else ROW_ALONE,
         extra=baseline.extra,
         version=baseline.version,
     )

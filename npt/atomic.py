@@ -18,18 +18,13 @@ def replacing(path: Path) -> Generator[Path]:
     partial = Path(name)
     try:
         yield partial
-        partial.chmod(usual_mode())
+        mask = os.umask(0)
+        os.umask(mask)
+        partial.chmod(0o666 & ~mask)  # as of a new file
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-
-
-def usual_mode() -> int:
-    """Permissions of a new file, as the process's umask has them."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def partial_of(path: Path) -> Path:

@@ -9,13 +9,12 @@ from typing import Any
 
 from npt.errors import UserError
 from npt.interface import Learner, Resources, TrainedModel
-from npt.probing import Probe
 from npt.provenance import installed_version
-from npt.table import Image, Split, Table, Task
+from npt.table import Split, Table, Task
 
 LoadModel = Callable[[Any, Resources, Path, Table, Split, int], TrainedModel]
-CountOperations = Callable[[Any, int, int, Image | None], int]
 RefitModel = Callable[[Any, Mapping[str, Any], Resources, Table, Split, int], TrainedModel]
+ROW_ALONE = "npt.probing:Probe"  # probe of a model that predicts each row by itself
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,12 @@ class Method:
         twins: Blind twins by name: changes of settings that train the same model without one
             source of information. They show whether a model benefits from what it depends on.
         load: Returns the trained model from weights, which its learner has saved by `save(path)`.
-        update_flop: Returns the operations of a training step, by an instance of `settings`, rows
-            and columns of the table, and the layout of its images; for the exact NPT.
+        update_flop: Module and name of what returns the operations of a training step, by an
+            instance of `settings`, rows and columns of the table, and the layout of its images;
+            empty but for the exact NPT.
         refit: Returns that model by training with the hyper-parameters that a search chose
             (`chosen` of its row); for methods without weights.
-        probe: Returns the probe of a trained model.
+        probe: Module and name of the probe of a trained model.
         realisations: Whether it learns from many tables, and takes datasets of them alone.
         extra: Extra of this project's installation that brings its `libraries`; empty if they are
             installed for all.
@@ -61,9 +61,9 @@ class Method:
     test_settings: Mapping[str, Any] = field(default_factory=dict)
     twins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     load: LoadModel | None = None
-    update_flop: CountOperations | None = None
+    update_flop: str = ""
     refit: RefitModel | None = None
-    probe: Callable[[Any], Probe] = Probe
+    probe: str = ROW_ALONE
     realisations: bool = False
     extra: str = ""
 
@@ -80,7 +80,7 @@ class Method:
     @property
     def reads_rows(self) -> bool:
         """Whether a row is predicted from others: its probe is a `RowProbe`."""
-        return self.probe is not Probe
+        return self.probe != ROW_ALONE
 
     def folds_per_job(self, settings: Mapping[str, Any]) -> int | None:
         """Largest number of folds that share a process, by its settings; None for no limit."""

@@ -150,7 +150,8 @@ def plain_calls(shape: Shape, device: torch.device) -> Calls:
         loss = plain_loss(model(masked.cells), data, masked, tradeoff(number, settings))
         model.zero_grad()
         loss.backward()
-        optimiser.step(learning_rate(number, settings), number)
+        lamb.step(learning_rate(number, settings))
+        optimiser.moved(number)
 
     @torch.no_grad()
     def evaluate() -> None:

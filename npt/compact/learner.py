@@ -12,7 +12,6 @@ from npt.nn.network_learner import NetworkLearner
 from npt.table import Split, Table
 
 if TYPE_CHECKING:
-    from npt.compact.probe import CompactProbe
     from npt.compact.trained import TrainedCompactNPT
     from npt.compact.training import CompactTraining
     from npt.nn.engine import Training
@@ -20,15 +19,10 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 2  # a row is trained beside another one
 
 
-class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
+class CompactLearner(NetworkLearner):
     """Trains on the train rows of a blind table, which predicted rows attend to."""
 
-    @staticmethod
-    def network() -> type[TrainedCompactNPT]:
-        """Class of the trained network."""
-        from npt.compact.trained import TrainedCompactNPT
-
-        return TrainedCompactNPT
+    network = "npt.compact.trained:TrainedCompactNPT"
 
     def training(self, trained: TrainedCompactNPT, table: Table, split: Split) -> CompactTraining:
         """The training on the train rows.
@@ -62,13 +56,6 @@ class CompactLearner(NetworkLearner[CompactSettings, "TrainedCompactNPT"]):
         return {"updates": training.best_updates}
 
 
-def probe(trained: TrainedCompactNPT) -> CompactProbe:
-    """The probe of a trained network."""
-    from npt.compact.probe import CompactProbe
-
-    return CompactProbe(trained)
-
-
 METHOD = Method(
     name="npt_compact",
     title="Compact NPT",
@@ -76,7 +63,7 @@ METHOD = Method(
     build=CompactLearner,
     draw=draw,
     load=CompactLearner.load,
-    probe=probe,
+    probe="npt.compact.probe:CompactProbe",
     version=CompactLearner.version,
     libraries=("torch",),
     test_settings={

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel
 
 from npt.compact.layers import by_member
+from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
 from npt.nn.optimiser import Adam
 
@@ -24,15 +24,15 @@ class Optimiser:
 
     Attributes:
         averaged: The same model with averaged weights.
-        updates: Number of updates so far.
+        averages: Its weights.
     """
 
-    def __init__(self, model: nn.Module, settings: CompactSettings) -> None:
+    def __init__(self, model: CompactNPT, settings: CompactSettings) -> None:
         self.settings = settings
         self.model = model
         self.parameters = list(model.parameters())
-        self.averaged = AveragedModel(model, multi_avg_fn=self._average)
-        self.updates = 0
+        self.averaged = copy.deepcopy(model)
+        self.averages = [parameter.data for parameter in self.averaged.parameters()]
         matrices = []
         others = []
         for name, parameter in model.named_parameters():
@@ -48,7 +48,6 @@ class Optimiser:
 
     def step(self, loss: Tensor, number: int) -> None:
         """Update `number` = 1 .. T, down the sum of the members' losses."""
-        self.updates = number
         self.model.zero_grad()
         loss.backward()
         bound = self.settings.clip * math.sqrt(self.settings.members)
@@ -62,25 +61,17 @@ class Optimiser:
             for earlier, weight in zip(before, weights, strict=True):
                 scales = self._scales.view(-1, *[1] * (weight.dim() - 1))
                 torch.lerp(earlier, weight, scales, out=weight)
-        self.averaged.update_parameters(self.model)
-
-    def _average(
-        self,
-        averaged: Sequence[Tensor],
-        current: Sequence[Tensor],
-        count: Tensor | int,
-    ) -> None:
-        """A moving average whose memory grows with the number of updates."""
-        early = (1 + self.updates) / (AVERAGE_WARMUP + self.updates)
-        decay = min(self.settings.weight_average, early)
-        torch._foreach_lerp_(list(averaged), list(current), 1 - decay)
+        decay = 0.0  # the average begins with the first weights, its memory grows with the updates
+        if number > 1:
+            early = (1 + number) / (AVERAGE_WARMUP + number)
+            decay = min(self.settings.weight_average, early)
+        torch._foreach_lerp_(self.averages, weights, 1 - decay)
 
     def state(self) -> dict[str, list[Tensor]]:
         """Tensors that later updates depend on, by name."""
         matrices, others = (group.state() for group in self._groups)
         moments = {name: matrices[name] + others[name] for name in matrices}
-        averaged = [parameter.data for parameter in self.averaged.parameters()]
-        return {**moments, "averaged": [*averaged, self.averaged.n_averaged]}
+        return {**moments, "averaged": self.averages}
 
 
 def learning_rate(update: int, settings: CompactSettings) -> float:

@@ -124,16 +124,11 @@ class ContextQueries(QueryGroup):
         else:
             rows = trained.encoded_context
             labels = trained.context_labels[cells[:, trained.target]]
-            features = trained.encoder.features
-            if (sources != np.arange(len(sources))[:, None])[:, features].any():
-                rows = trained.precise.encode(_gathered(trained, cells))
+            encoder = trained.encoder
+            if (sources != np.arange(len(sources))[:, None])[:, encoder.features].any():
+                columns = (encoder.numeric, encoder.numeric, encoder.categorical, encoder.features)
+                pairs = zip(trained.context_features.tensors, columns, strict=True)
+                gathered = [part.gather(0, cells[:, indices]) for part, indices in pairs]
+                rows = trained.precise.encode(Features(*gathered))
         context = trained.precise.context_with_residuals(rows, labels, query)
         return trained.precise.predict(query, context)
-
-
-def _gathered(trained: TrainedCompactNPT, cells: Tensor) -> Features:
-    """Features whose cells come from rows (n, d) of the context, column by column."""
-    encoder = trained.encoder
-    columns = (encoder.numeric, encoder.numeric, encoder.categorical, encoder.features)
-    pairs = zip(trained.context_features.tensors, columns, strict=True)
-    return Features(*(part.gather(0, cells[:, indices]) for part, indices in pairs))

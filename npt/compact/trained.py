@@ -95,7 +95,13 @@ class TrainedCompactNPT(TrainedNetwork):
 
     def predict(self, rows: np.ndarray) -> Prediction:
         """Predict rows, none of which is in the context but in the lookup task."""
-        return self.decode(self.outputs_of(rows))
+        outputs = self.context_labels.new_empty(
+            self.settings.members, len(rows), self.encoder.classes
+        )
+        for indices, model in self.in_contexts(rows):
+            features = self.features(self.table, rows[indices])
+            outputs[:, torch.from_numpy(indices)] = model.outputs(features)
+        return self.decode(outputs)
 
     def in_contexts(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, TrainedCompactNPT]]:
         """Indices of some rows, with the network in whose context these are predicted."""
@@ -115,16 +121,6 @@ class TrainedCompactNPT(TrainedNetwork):
         else:
             values = outputs.softmax(-1).cpu().numpy()
         return Prediction(values.mean(0))
-
-    def outputs_of(self, rows: np.ndarray) -> Tensor:
-        """Outputs (K, n, C) of rows of the table."""
-        outputs = self.context_labels.new_empty(
-            self.settings.members, len(rows), self.encoder.classes
-        )
-        for indices, model in self.in_contexts(rows):
-            features = self.features(self.table, rows[indices])
-            outputs[:, torch.from_numpy(indices)] = model.outputs(features)
-        return outputs
 
     @torch.no_grad()
     def outputs(self, features: Features) -> Tensor:

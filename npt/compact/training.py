@@ -50,7 +50,7 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
 
     def evaluated_weights(self) -> list[Tensor]:
         """Their averages."""
-        return [parameter.data for parameter in self.optimiser.averaged.module.parameters()]
+        return self.optimiser.averages
 
     def update(self, number: int) -> float:
         """Update `number` = 1 .. T: predict a batch from itself; the members' mean loss."""
@@ -88,9 +88,7 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
             return None
         if number % settings.evaluate_every and number < settings.updates:
             return None
-        averaged = self.optimiser.averaged.module
-        assert isinstance(averaged, CompactNPT)
-        losses = validation_losses(averaged, self.data, settings)
+        losses = validation_losses(self.optimiser.averaged, self.data, settings)
         self.offer(losses.tolist())
         self.is_finished = number - max(self.best_updates) >= settings.patience
         return {

@@ -22,25 +22,16 @@ UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
 @dataclass(frozen=True)
-class Archive:
-    """A tar archive, as it is served."""
-
-    name: str
-    sha256: str
-    urls: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class File:
     """A file of a dataset.
 
     Attributes:
         name: Name in mirrors and downloads.
-        sha256: Digest of the decompressed content.
+        sha256: Digest of the decompressed content; of an archive, as it is served.
         urls: Addresses. One that ends in .gz while `name` does not is decompressed on arrival.
         package: An installed distribution, and the end of the path of the same file inside it.
         size: Bytes of the decompressed content.
-        archive: Archive that contains the file, instead of `urls`.
+        archive: Tar archive that contains the file, instead of `urls`.
         member: Path inside the archive.
     """
 
@@ -49,7 +40,7 @@ class File:
     urls: tuple[str, ...] = ()
     package: tuple[str, str] | None = None
     size: int | None = None
-    archive: Archive | None = None
+    archive: File | None = None
     member: str = ""
 
 

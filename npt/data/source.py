@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from npt.atomic import replacing, usual_mode
-from npt.data.declaration import Archive, Dataset, File, Reading
+from npt.atomic import replacing
+from npt.data.declaration import Dataset, File, Reading
 from npt.data.download import download
 from npt.data.unpack import unpack
 from npt.errors import UserError
@@ -112,7 +112,7 @@ class _Search:
             self.folders = {"mirror": Path(mirror, dataset.place), **self.folders}
         self.local: list[Place] = [self.in_folder, self.in_package]
 
-    def in_folder(self, file: File | Archive) -> Located | None:
+    def in_folder(self, file: File) -> Located | None:
         """The file in the mirror or among the downloads."""
         for origin, folder in self.folders.items():
             path = folder / file.name
@@ -158,7 +158,7 @@ class _Search:
                 return self._unpack(file, located) if file.archive else located
         return None
 
-    def _download(self, file: File | Archive, url: str) -> Located | None:
+    def _download(self, file: File, url: str) -> Located | None:
         """A download, which gets its name only after its content was checked."""
         from filelock import FileLock
 
@@ -177,10 +177,9 @@ class _Search:
                     part.unlink()
                 return None
             try:
-                if gzipped and isinstance(file, File):
+                if gzipped:
                     return self._unpack(file, Located(part, url))
                 _check(file, part, url, "not kept; the address serves another file now")
-                part.chmod(usual_mode())
                 part.replace(self.downloads / file.name)
             finally:
                 part.unlink(missing_ok=True)
@@ -196,7 +195,7 @@ class _Search:
         return Located(path, origin)
 
 
-def _check(file: File | Archive, path: Path, shown_as: str, consequence: str) -> None:
+def _check(file: File, path: Path, shown_as: str, consequence: str) -> None:
     sha256 = sha256_of(path)
     if sha256 != file.sha256:
         raise UserError(f"{shown_as}: sha256 is {sha256}, expected {file.sha256} ({consequence})")

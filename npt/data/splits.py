@@ -44,7 +44,9 @@ def splits(
         UserError: There are too few rows, groups or times.
     """
     labels = labels_of(table)
-    fraction = _validation_fraction(rule)
+    fraction = rule.validation_share  # of the rows other than the test rows
+    if not rule.fixed_test_rows and not rule.from_source:
+        fraction /= 1 - 1 / rule.folds
     parts = []
     for rest, test in pairs or _test_rows(table, rule, labels, groups, times):
         if rule.fixed_validation_rows:
@@ -60,10 +62,7 @@ def splits(
         parts.append((train, validation, test))
     if rule.legacy:
         parts = _legacy(parts, table.rows)
-    folds = []
-    for fold, (train, validation, test) in enumerate(parts):
-        folds.append(Split(fold, np.sort(train), np.sort(validation), np.sort(test)))
-    return folds
+    return [Split(fold, *map(np.sort, rows)) for fold, rows in enumerate(parts)]
 
 
 def _legacy(folds: Iterable[Parts], rows: int) -> Iterator[Parts]:
@@ -86,13 +85,6 @@ def labels_of(table: Table) -> Values | None:
         return np.nan_to_num(table.truth, nan=-1)
     hidden = np.isnan(table.truth)
     return hidden if hidden.any() else None
-
-
-def _validation_fraction(rule: SplitRule) -> float:
-    """Fraction of the rows other than the test rows."""
-    if rule.fixed_test_rows or rule.from_source:
-        return rule.validation_share
-    return rule.validation_share / (1 - 1 / rule.folds)
 
 
 def _test_rows(

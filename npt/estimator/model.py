@@ -12,6 +12,7 @@ import torch
 
 from npt.errors import UserError
 from npt.estimator.hyperparameters import SETTINGS, ArchitectureName
+from npt.nn.device import is_here
 from npt.nn.trained_network import TrainedNetwork
 from npt.table import Column, Split, Table
 from npt.validation import Strict, validated
@@ -194,6 +195,4 @@ def tensors_of(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:
 def present_device(name: str) -> torch.device:
     """A device if this machine has it, or else the CPU."""
     device = torch.device(name)
-    if device.type != "cuda" or (device.index or 0) < torch.cuda.device_count():
-        return device
-    return torch.device("cpu")
+    return device if is_here(device) else torch.device("cpu")

@@ -40,10 +40,9 @@ class SolvedModel(Model):
     @classmethod
     def fit(cls, job: Job, settings: SolvedSettings) -> Self:
         """Tune on all rows, those of the validation included, by their leave-one-out errors."""
-        weights = np.ones(job.table.rows) if job.weights is None else job.weights
         settings = settings.model_copy(update={"seed": job.seed})
         try:
-            solved = _fitted(job.table, weights, settings, job.device)
+            solved = _fitted(job.table, job.weights, settings, job.device)
         except FloatingPointError:
             raise UserError(TOO_FAR_APART) from None
         loss = solved.loss
@@ -142,7 +141,7 @@ def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarr
 
 def _fitted(
     table: Table,
-    weights: np.ndarray,
+    weights: np.ndarray | None,
     settings: SolvedSettings,
     device: torch.device,
     tuned: Parameters | None = None,

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from npt.atomic import partial_of
 
-LAYOUT = 3  # of a checkpoint; raised when its entries change
+LAYOUT = 4  # of a checkpoint; raised when its entries change
 # What zipfile and torch raise when they read a damaged file, depending on where the damage is.
 DAMAGES = (
     zipfile.BadZipFile,

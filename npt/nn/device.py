@@ -33,7 +33,7 @@ def device_of(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         device = None
-    if device is None or not _is_here(device):
+    if device is None or not is_here(device):
         raise UserError(
             f"device: {name}: torch {torch.__version__} finds none here; allowed: auto, cpu, or a "
             "torch device such as cuda:0"
@@ -41,7 +41,7 @@ def device_of(name: str) -> torch.device:
     return device
 
 
-def _is_here(device: torch.device) -> bool:
+def is_here(device: torch.device) -> bool:
     """Whether torch can use a device, without a start of it."""
     if device.type == "cpu":
         return True

@@ -6,7 +6,6 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -143,16 +142,16 @@ class Training(ABC, Generic[Network, Moves]):
         with (
             torch.cuda.device_of(weight),  # whose generator an update seeds
             isolated_randomness(weight.device),
-            closing(progress),
+            progress.bar,
             written_when_terminated(checkpoint),
         ):
             for number in range(self.updates + 1, self.last + 1):
                 loss = self.update(number)
                 self.updates = number
-                progress.updated()
+                progress.bar.update()
                 row = self.evaluate(number, loss)
                 if row is not None:
-                    progress.evaluated(row)
+                    progress.evaluated({**row, "seconds": round(self.seconds, 3)})
                 if self.is_finished:
                     break
                 if checkpoint and number < self.last and checkpoint.due():

@@ -8,28 +8,22 @@ from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
-from npt.table import Image, Split, Table
+from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.engine import Training
-    from npt.nn.probe import NPTProbe
     from npt.nn.trained import TrainedNPT
     from npt.nn.training import NPTTraining
 
 
-class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
+class NPTLearner(NetworkLearner):
     """Trains on all rows of a blind table.
 
     A prediction depends on every row's features and the labels that masking allows. Validation
     rows are predicted in validation mode, all others in test mode.
     """
 
-    @staticmethod
-    def network() -> type[TrainedNPT]:
-        """Class of the trained network."""
-        from npt.nn.trained import TrainedNPT
-
-        return TrainedNPT
+    network = "npt.nn.trained:TrainedNPT"
 
     def training(self, trained: TrainedNPT, table: Table, split: Split) -> NPTTraining:
         """The training on all rows."""
@@ -48,20 +42,6 @@ class NPTLearner(NetworkLearner[NPTSettings, "TrainedNPT"]):
         return chosen
 
 
-def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | None) -> int:
-    """Operations of a training step, by the size of the table."""
-    from npt.nn import flops
-
-    return flops.update_flop(settings, rows, columns, image)
-
-
-def probe(trained: TrainedNPT) -> NPTProbe:
-    """The probe of a trained network."""
-    from npt.nn.probe import NPTProbe
-
-    return NPTProbe(trained)
-
-
 METHOD = Method(
     name="npt",
     title="NPT",
@@ -69,8 +49,8 @@ METHOD = Method(
     build=NPTLearner,
     draw=draw,
     load=NPTLearner.load,
-    probe=probe,
-    update_flop=update_flop,
+    probe="npt.nn.probe:NPTProbe",
+    update_flop="npt.nn.flops:update_flop",
     version=NPTLearner.version,
     libraries=("torch",),
     test_settings={

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,36 +20,30 @@ if TYPE_CHECKING:
     from npt.nn.engine import Training
     from npt.nn.trained_network import TrainedNetwork
 
-Settings = TypeVar("Settings")
-Trained = TypeVar("Trained", bound="TrainedNetwork")
 
-
-class NetworkLearner(ABC, Generic[Settings, Trained]):
+class NetworkLearner(ABC):
     """A learner that trains a network on a blind table.
 
     Attributes:
         version: That of the method.
+        network: Module and name of the `TrainedNetwork`, which imports PyTorch.
     """
 
     version: ClassVar[int] = 1
+    network: ClassVar[str]
 
-    def __init__(self, settings: Settings, resources: Resources) -> None:
+    def __init__(self, settings: Any, resources: Resources) -> None:
         self.settings = settings
         self.resources = resources
-        self._trained: Trained | None = None
-
-    @staticmethod
-    @abstractmethod
-    def network() -> type[Trained]:
-        """Class of the trained network; imports PyTorch."""
+        self._trained: TrainedNetwork | None = None
 
     @abstractmethod
-    def training(self, trained: Trained, table: Table, split: Split) -> Training[Any, Any]:
+    def training(self, trained: Any, table: Table, split: Split) -> Training[Any, Any]:
         """The training of the network."""
 
     def finish(
-        self, trained: Trained, training: Training[Any, Any], split: Split
-    ) -> tuple[Trained, float]:
+        self, trained: Any, training: Training[Any, Any], split: Split
+    ) -> tuple[TrainedNetwork, float]:
         """What predicts, and its validation loss."""
         return trained, float(training.losses.mean())
 
@@ -64,21 +59,23 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
                 or the training diverged.
         """
         device = prepared_device(self.resources)
-        trained = self.network().untrained(self.settings, device, table, split, seed)
+        network = resolve_name(self.network)
         try:
+            trained = network.untrained(self.settings, device, table, split, seed)
             training = self.training(trained, table, split)
             checkpoint = self._checkpoint(training)
             training.run(checkpoint=checkpoint, metrics=self.resources.metrics)
+            if not training.losses.isfinite().all():
+                raise Infeasible(
+                    "no validation loss was finite: training diverged, or no validation target is "
+                    "known"
+                )
+            self._trained, validation_loss = self.finish(trained, training, split)
         except RuntimeError as error:
             if not _is_out_of_memory(error):
                 raise
             reason = str(error).partition("\n")[0]
-            raise Infeasible(f"out of memory on {trained.device}: {reason}") from error
-        if not training.losses.isfinite().all():
-            raise Infeasible(
-                "no validation loss was finite: training diverged, or no validation target is known"
-            )
-        self._trained, validation_loss = self.finish(trained, training, split)
+            raise Infeasible(f"out of memory on {device}: {reason}") from error
         return Fit(
             chosen=self.chosen(training),
             validation_loss=validation_loss,
@@ -90,13 +87,13 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
     @classmethod
     def load(
         cls,
-        settings: Settings,
+        settings: Any,
         resources: Resources,
         path: Path,
         table: Table,
         split: Split,
         seed: int,
-    ) -> Trained:
+    ) -> TrainedNetwork:
         """Read the weights of a trained network; only tensors are unpickled.
 
         Raises:
@@ -107,7 +104,7 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         from npt.nn.checkpoint import DamagedError, read_tensors
 
         device = prepared_device(resources)
-        trained = cls.network().untrained(settings, device, table, split, seed)
+        trained = resolve_name(cls.network).untrained(settings, device, table, split, seed)
         reason = "other names or shapes"
         try:
             return trained.with_weights(read_tensors(path))
@@ -122,7 +119,7 @@ class NetworkLearner(ABC, Generic[Settings, Trained]):
         )
 
     @property
-    def trained(self) -> Trained:
+    def trained(self) -> TrainedNetwork:
         """The result of `fit`."""
         assert self._trained is not None, "fit comes first"
         return self._trained

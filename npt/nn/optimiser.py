@@ -157,11 +157,6 @@ class Lookahead:
         self.first_sync = first_sync
         self.slow = [parameter.detach().clone() for parameter in optimiser.parameters]
 
-    def step(self, learning_rate: float, number: int) -> None:
-        """Update `number` of the fast weights and, when due, of the slow ones."""
-        self.optimiser.step(learning_rate)
-        self.moved(number)
-
     @torch.no_grad()
     def moved(self, number: int) -> None:
         """Synchronise if it is due after update `number` of the fast weights."""
@@ -192,22 +187,14 @@ def learning_rate(update: int, settings: NPTSettings) -> float:
             return rate
         return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))
     warmup = settings.schedule_share * total
-    if settings.schedule == "cosine_cyclic":
-        return _cosine_cyclic(update - 1, rate, warmup)
-    return _polynomial(update - 1, total, rate, warmup)
-
-
-def _polynomial(done: int, total: int, rate: float, warmup: float) -> float:
-    """Linear warm-up, then a polynomial of degree 1 down to LOWEST_RATE."""
-    if done < warmup:
-        return rate * done / warmup
-    if total == warmup:
-        return rate
-    return (rate - LOWEST_RATE) * (1 - (done - warmup) / (total - warmup)) + LOWEST_RATE
-
-
-def _cosine_cyclic(done: int, rate: float, warmup: float) -> float:
-    """Linear warm-up, then cosine cycles, each twice as long and half as high as the one before."""
+    done = update - 1
+    if settings.schedule == "polynomial":  # of degree 1, down to LOWEST_RATE
+        if done < warmup:
+            return rate * done / warmup
+        if total == warmup:
+            return rate
+        return (rate - LOWEST_RATE) * (1 - (done - warmup) / (total - warmup)) + LOWEST_RATE
+    # Cosine cycles, each twice as long and half as high as the one before.
     if done < warmup:
         return LOWEST_RATE + done * (rate - LOWEST_RATE) / warmup
     if warmup == 0:

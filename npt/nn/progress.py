@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,6 +29,9 @@ class Progress:
         done: Updates before an interruption.
         metrics: Path of a CSV with a row for every evaluation, continued after an interruption.
         visible: Whether there is a line on the terminal; None: where standard error is one.
+
+    Attributes:
+        bar: The line, a context that leaves the terminal as it was.
     """
 
     def __init__(
@@ -40,8 +42,6 @@ class Progress:
         visible: bool | None,
     ) -> None:
         self.metrics = metrics
-        self.started = time.monotonic()
-        self.earlier_seconds = 0.0
         self.bar = tqdm(
             total=updates,
             initial=done,
@@ -50,26 +50,17 @@ class Progress:
             dynamic_ncols=True,
         )
         if metrics:
-            self.earlier_seconds = _resume(metrics, done)
-
-    def updated(self) -> None:
-        """Count one update."""
-        self.bar.update()
+            _resume(metrics, done)
 
     def evaluated(self, row: Mapping[str, float]) -> None:
-        """Show an evaluation: a row of the CSV without the seconds."""
+        """Show an evaluation: a row of the CSV."""
         self.bar.set_postfix({name: f"{row[name]:.4g}" for name in ON_TERMINAL if name in row})
         if self.metrics:
-            seconds = self.earlier_seconds + time.monotonic() - self.started
-            _append(self.metrics, [{**row, "seconds": round(seconds, 3)}])
-
-    def close(self) -> None:
-        """Leave the terminal as it was."""
-        self.bar.close()
+            _append(self.metrics, [row])
 
 
-def _resume(path: Path, done: int) -> float:
-    """Keep the whole rows of the first `done` updates and return their seconds; else remove all."""
+def _resume(path: Path, done: int) -> None:
+    """Keep the whole rows of the first `done` updates, or remove all."""
     rows = []
     if done and path.exists():
         with path.open(newline="") as stream:
@@ -79,10 +70,8 @@ def _resume(path: Path, done: int) -> float:
                     rows.append(row)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    if not rows:
-        return 0.0
-    _append(path, rows)
-    return float(rows[-1]["seconds"])
+    if rows:
+        _append(path, rows)
 
 
 def _append(path: Path, rows: Sequence[Mapping[str, object]]) -> None:

@@ -24,15 +24,10 @@ if TYPE_CHECKING:
 SMALL = {"updates": 4, "evaluate_every": 2, "draws": 2}
 
 
-class ProcessLearner(NetworkLearner[TrainingSettings, "TrainedProcess"]):
+class ProcessLearner(NetworkLearner):
     """Trains on tables other than the held-out ones, whose targets it predicts."""
 
-    @staticmethod
-    def network() -> type[TrainedProcess]:
-        """Class of the trained network."""
-        from npt.processes.trained import TrainedProcess
-
-        return TrainedProcess
+    network = "npt.processes.trained:TrainedProcess"
 
     def training(self, trained: TrainedProcess, table: Table, split: Split) -> ProcessTraining:
         """The training on curves, or on tables for training alone."""

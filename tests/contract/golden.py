@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from baselines import methods
+from baselines.probe import StoredRowProbe
 from npt.data.datasets import gp_curves
 from npt.data.preparation import prepare_declared
 from npt.errors import UserError
@@ -93,7 +94,7 @@ def _of_kind(kind: StudyKind, part: str = "") -> list[float]:
         table, split = _table("regression")
         learner.fit(table.blind(split.test), split, 0)
         query = ProbeQuery(
-            method.probe(learner.trained), table, split, split.test[:4], seed=0, options=options
+            StoredRowProbe(learner.trained), table, split, split.test[:4], seed=0, options=options
         )
     else:
         model, table, split = small_npt("regression", **(CERTIFIED if is_certified else {}))

@@ -6,6 +6,7 @@ nearest rows.
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any, cast
 
 import numpy as np
@@ -39,7 +40,7 @@ def query(name: str, **grid: Any) -> ProbeQuery:
     learner = TunedBaseline(baselines()[name], settings, Resources())
     learner.fit(table.blind(split.test), split, 0)
     assert learner.trained is not None
-    probe = methods()[name].probe(learner.trained)
+    probe = resolve_name(methods()[name].probe)(learner.trained)
     return ProbeQuery(probe, table, split, split.test[:4], seed=0, options=Options())
 
 

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from npt.nn.device import has_bfloat16
 from npt.nn.engine import Training
 from npt.nn.learner import NPTLearner
 from npt.nn.optimiser import Adam
-from npt.nn.progress import Progress
 from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining
 from npt.processes.neural_process import NeuralProcess
@@ -175,20 +175,18 @@ def test_a_terminated_training_leaves_its_checkpoint(
 ) -> None:
     """As when a scheduler preempts its job."""
 
-    class Terminating(Progress):
-        counted = 0
+    evaluate = NPTTraining.evaluate
 
-        def updated(self) -> None:
-            super().updated()
-            self.counted += 1
-            if self.counted == 5:
-                os.kill(os.getpid(), signal.SIGTERM)
+    def terminated(training: NPTTraining, number: int, loss: Any) -> Any:
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return evaluate(training, number, loss)
 
     checkpoint = Checkpoint(tmp_path / "state", "one", 60)
     run = RUNS["npt"]
     before = signal.getsignal(signal.SIGTERM)
     with monkeypatch.context() as patch:
-        patch.setattr("npt.nn.engine.Progress", Terminating)
+        patch.setattr(NPTTraining, "evaluate", terminated)
         with pytest.raises(SystemExit):
             run(checkpoint=replace(checkpoint))
     assert signal.getsignal(signal.SIGTERM) is before
@@ -307,7 +305,8 @@ def test_damaged_or_other_weights_are_refused(
 ) -> None:
     path = tmp_path / "weights.pt"
     saved = settings.changed(width=16) if damage == "other model" else settings
-    learner.network().untrained(saved, torch.device("cpu"), *blind_table(), 1).save(path)
+    network = resolve_name(learner.network)
+    network.untrained(saved, torch.device("cpu"), *blind_table(), 1).save(path)
     if damage == "other tensors":
         torch.save({"weight": torch.ones(2)}, path)
     whole = path.read_bytes()

@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 
 from workflow.runtime.command import execute, parser
 
@@ -32,10 +33,10 @@ def main() -> None:
         """Operations of all updates of a training, whose settings are JSON."""
         dataset = plan.dataset(dataset_name)
         method = methods()[method_name]
-        assert method.update_flop is not None
         typed = method.settings.model_validate_json(settings)
         image = getattr(dataset, "image", None)
-        return typed.updates * method.update_flop(typed, dataset.rows, dataset.columns, image)
+        update_flop = resolve_name(method.update_flop)
+        return typed.updates * update_flop(typed, dataset.rows, dataset.columns, image)
 
     counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for run in plan.runs.values():
@@ -43,7 +44,7 @@ def main() -> None:
         count["jobs"] += 1
         if plan.probes_of(run):
             count["probes"] += 1
-        if methods()[run.method].update_flop is not None:
+        if methods()[run.method].update_flop:
             for training in run.trainings:
                 operations = flop(run.dataset, run.method, json.dumps(training.settings))
                 count["PFLOP"] += len(run.folds) * operations / 1e15

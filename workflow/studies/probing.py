@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 
@@ -51,7 +52,9 @@ def probe_fold(
     """
     fold = fitted.fold
     is_fitted = fitted.status == "ok"
-    probe = job.method.probe(_model(job, fitted, resources)) if is_fitted else None
+    probe = None
+    if is_fitted:
+        probe = resolve_name(job.method.probe)(_model(job, fitted, resources))
     for study in studies:
         kind = study.declaration
         options = study.typed_options

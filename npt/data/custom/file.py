@@ -56,7 +56,7 @@ def shape_of(path: str, separator: str = "") -> tuple[int, int] | None:
                 rows = sum(1 for line in stream if line.strip())
             counts = [header.count(letter.encode()) for letter in separator or SEPARATORS]
             return (rows, 1 + max(counts)) if rows else None
-    except UNREADABLE:
+    except (*UNREADABLE, UserError):  # is reported by the reading
         pass
     return None
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npt.data.declaration import Archive, Dataset, File, Reading, SplitRule
+from npt.data.declaration import Dataset, File, Reading, SplitRule
 from npt.data.images import frame, read_records
 from npt.table import Image
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ARCHIVE = Archive(
+ARCHIVE = File(
     "cifar-10-binary.tar.gz",
     "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
     ("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",),

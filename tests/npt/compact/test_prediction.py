@@ -55,7 +55,7 @@ def test_chunks_do_not_matter(cells: int, monkeypatch: pytest.MonkeyPatch) -> No
 def test_probabilities_are_the_mean_of_those_of_the_members() -> None:
     trained = trained_on("multiclass")
     rows = rows_of_test("multiclass")
-    odds = np.exp(trained.outputs_of(rows).numpy())
+    odds = np.exp(trained.outputs(trained.features(trained.table, rows)).numpy())
     expected = (odds / odds.sum(-1, keepdims=True)).mean(0)
     assert np.allclose(trained.predict(rows).values, expected)
 

@@ -13,6 +13,7 @@ from npt.compact.learner import CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
+from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import hidden_cells, member_losses
 from npt.errors import Infeasible
 from npt.interface import Resources
@@ -131,6 +132,20 @@ def test_diverged_training_is_infeasible() -> None:
         CompactLearner(settings, Resources()).fit(table.blind(split.test), split, SEED)
 
 
+@pytest.mark.parametrize("step", ["untrained", "outputs"])
+def test_too_little_memory_before_or_after_the_training_is_infeasible(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*arguments: object) -> None:
+        raise torch.OutOfMemoryError("tried to allocate 80 GiB")
+
+    monkeypatch.setattr(TrainedCompactNPT, step, refused)
+    table = mixed_table()
+    split = first_split(table)
+    with pytest.raises(Infeasible, match="out of memory on cpu: tried to allocate"):
+        CompactLearner(TINY, Resources()).fit(table.blind(split.test), split, SEED)
+
+
 @pytest.mark.parametrize(("train_rows", "validation"), [(1, 5), (0, 5), (10, 0)])
 def test_too_few_known_targets_are_infeasible(train_rows: int, validation: int) -> None:
     table = mixed_table(rows=20)
@@ -151,10 +166,12 @@ def gradients(model: CompactNPT, seed: int, scale: float = 1.0) -> dict[str, Ten
     return gradient_of
 
 
-def step(optimiser: Optimiser, model: CompactNPT, gradient_of: dict[str, Tensor]) -> None:
+def step(
+    optimiser: Optimiser, model: CompactNPT, gradient_of: dict[str, Tensor], number: int = 1
+) -> None:
     """An update whose gradients are given."""
     terms = [(p * gradient_of[name]).sum() for name, p in model.named_parameters()]
-    optimiser.step(torch.stack(terms).sum(), optimiser.updates + 1)
+    optimiser.step(torch.stack(terms).sum(), number)
 
 
 def test_matrices_and_embeddings_alone_have_weight_decay() -> None:
@@ -192,12 +209,11 @@ def test_the_average_equals_a_loop() -> None:
     step(optimiser, model, gradients(model, 1))
     expected = weights_of(model)  # the average begins with the first weights
     for number in range(2, 41):
-        step(optimiser, model, gradients(model, number))
+        step(optimiser, model, gradients(model, number), number)
         decay = min(0.7, (1 + number) / (10 + number))
         for average, weight in zip(expected, weights_of(model), strict=True):
             average.mul_(decay).add_((1 - decay) * weight)
-    averaged = optimiser.averaged.module.parameters()
-    for average, weight in zip(averaged, expected, strict=True):
+    for average, weight in zip(optimiser.averages, expected, strict=True):
         assert torch.allclose(average, weight, atol=1e-5)
     assert not all(map(torch.equal, expected, weights_of(model)))
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import pytest
 
 from npt.data.datasets import datasets, synthetic
-from npt.data.declaration import Archive, Dataset, File, Reading
+from npt.data.declaration import Dataset, File, Reading
 from npt.data.images import read_idx, read_records
 from npt.data.source import MIRROR, Acquired, acquire
 from npt.data.unpack import unpack
@@ -167,7 +167,7 @@ def test_concurrent_jobs_download_a_file_once(name: str, address: str, tmp_path:
 
 def test_members_of_archives(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha256 = hashlib.sha256(ARCHIVE).hexdigest()
-    archive = Archive("toy.tar.gz", sha256, (f"{address}/toy.tar.gz",))
+    archive = File("toy.tar.gz", sha256, (f"{address}/toy.tar.gz",))
     toy = declared(File("file.csv", SHA, archive=archive, member="toy/file.csv"))
     assert content_of(acquire(toy, tmp_path / "one")) == CONTENT
     assert leftovers(tmp_path) == ["file.csv", "toy.tar.gz"]

@@ -72,8 +72,9 @@ def test_outputs_losses_and_updates_are_the_same(target_size: int) -> None:
         plain.zero_grad()
         loss.backward()
         expected.backward()
-        optimiser.step(0.01, number)
-        plain_optimiser.step(0.01, number)
+        for lookahead in (optimiser, plain_optimiser):
+            lookahead.optimiser.step(0.01)
+            lookahead.moved(number)
     trained = plain_from(model, shape)
     for (name, ours), theirs in zip(trained.named_parameters(), plain.parameters(), strict=True):
         # A softmax is invariant to the bias of the keys: its gradient is rounding noise, of which

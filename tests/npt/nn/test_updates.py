@@ -141,7 +141,8 @@ def test_lookahead_goes_part_of_the_way_every_six_updates(
     optimiser = Lookahead(PlusOne([parameter]), 6, fraction, first_sync=first_sync)
     seen = []
     for number in range(1, 13):
-        optimiser.step(1.0, number)
+        optimiser.optimiser.step(1.0)
+        optimiser.moved(number)
         seen.append(parameter.item())
     assert seen[4:6] == [5, sixth]
     assert seen[11] == twelfth
@@ -193,7 +194,8 @@ def test_adam_is_torchs() -> None:
         gradient = torch.randn(4, 3, dtype=torch.double)
         ours.grad = gradient.clone()
         theirs.grad = gradient
-        optimiser.step(0.1, number)
+        optimiser.optimiser.step(0.1)
+        optimiser.moved(number)
         expected.step()
     assert torch.allclose(ours, theirs, atol=1e-12)
     assert torch.equal(unused, torch.ones_like(unused))

@@ -9,7 +9,7 @@ import pytest
 
 from npt.errors import UserError
 from npt.interface import Prediction, Resources
-from npt.probing import Probe
+from npt.method import ROW_ALONE
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepared
 from workflow.results.job import Job
@@ -59,7 +59,7 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
     (stem,) = planned.runs
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
     job = Job.from_plan(planned, stem)
-    with_refit = replace(job, method=replace(job.method, refit=refit, probe=Probe))
+    with_refit = replace(job, method=replace(job.method, refit=refit, probe=ROW_ALONE))
     row = fitted_rows(job)[fold]
     return list(probe_fold(with_refit, row, planned.probes_of(job.run), Resources(1, "cpu")))
 
@@ -93,7 +93,7 @@ def test_weights_that_predict_other_values_are_refused(method: str) -> None:
     (stem,) = planned.runs
     finish(planned, stem)
     job = Job.from_plan(planned, stem)
-    loaded = replace(job.method, load=lambda *arguments: Saved(method), probe=Probe)
+    loaded = replace(job.method, load=lambda *arguments: Saved(method), probe=ROW_ALONE)
     with_load = replace(job, method=loaded)
     fitted = fitted_rows(job)[0]
     answers = probe_fold(with_load, fitted, planned.probes_of(job.run), Resources(1, "cpu"))

@@ -156,6 +156,7 @@ def test_an_archive_of_one_file_is_read(tmp_path: Path) -> None:
     assert kinds(read(path).table) == KINDS
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("other.csv", "")
+    assert shape_of(str(path)) is None
     with pytest.raises(UserError, match="holds 2 files"):
         read(path)
     with zipfile.ZipFile(path, "w") as archive:
