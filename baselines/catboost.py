@@ -82,7 +82,7 @@ class CatBoost(Boosting):
         rounds = parameters.get("n_estimators", DEFAULT_ROUNDS)
         if "learning_rate" not in parameters:
             return {**parameters, "rounds": rounds}
-        narrow = data.task == "binary" and data.features.shape[1] < FEW_FEATURES
+        narrow = data.trained_classes == 2 and data.features.shape[1] < FEW_FEATURES
         if not narrow and not data.categorical:
             return parameters
         return {**parameters, "many rounds": rounds >= MANY_ROUNDS}

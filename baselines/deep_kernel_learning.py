@@ -19,6 +19,7 @@ class DeepKernelLearning(NetworkBaseline):
 
     name = "deep_kernel_learning"
     title = "DKL"
+    version = 2
     trainer = "baselines.networks.deep_kernel_learning:fit_deep_kernel"
     libraries = ("gpytorch", "torch")
     defaults = {

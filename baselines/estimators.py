@@ -38,6 +38,8 @@ class EstimatorBaseline(Baseline):
     def known_parameters(self, task: Task) -> Collection[str]:
         """Parameters of the estimator's constructor, those of its base classes included."""
         names: set[str] = set()
+        if self.supports(task):  # the reason why there is no estimator
+            return names
         for base in self.estimator(task).__mro__:
             names.update(inspect.signature(base.__init__).parameters)
         return names - {"self", "args", "kwargs"}

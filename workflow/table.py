@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import yaml
 from tabulate import tabulate
 
@@ -35,7 +36,7 @@ from npt.data.source import DOWNLOADS
 from npt.errors import UserError, unknown
 from npt.table import Split, Table
 from npt.validation import validated
-from workflow.config.reading import read_file
+from workflow.config.reading import parse, read_file
 from workflow.planning import paths
 from workflow.report.formats import markdown_table
 from workflow.report.page import failures
@@ -57,11 +58,18 @@ SETTINGS = {
 }
 PROBED_ROWS = 40
 FEW_CLASSES = 10  # whole numbers with at most so many values are classes
+NAMES = {  # keys of the table's declaration that are options, too
+    "drop": "columns that are not features",
+    "categorical": "columns whose numbers are classes",
+    "missing": "words that mark missing cells",
+}
 EXPLAINED = 3  # rows
 RESTING_ON = 3  # fitted rows for each explained one
 MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
+PRESET = "one table"
+LONGEST = 64  # letters of the name of a table
 
 
 def main() -> None:
@@ -81,6 +89,8 @@ def run() -> None:
     output = options.output or Path(f"{Path(options.path).stem}_benchmark")
     output.mkdir(parents=True, exist_ok=True)
     benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
+    if benchmark.config.exists() and parse(benchmark.config).get("preset") != PRESET:
+        raise UserError(f"--output: {benchmark.config} is of another run; choose another folder")
     benchmark.run([chosen] if chosen else STAGES, options.minutes)
     for line in (*answers(benchmark), *explained(custom.table, folds[0])):
         print(line)
@@ -93,7 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_argument("path", help="file of text, .parquet, .arff, .xlsx or .xls")
     arguments.add_argument("--target", required=True, help="column to predict")
     arguments.add_argument("--task", choices=("regression", "classification"), default=None)
-    arguments.add_argument("--drop", nargs="+", default=[], help="columns that are not features")
+    for name, meaning in NAMES.items():
+        arguments.add_argument(f"--{name}", nargs="+", default=[], help=meaning)
     arguments.add_argument(
         "--methods",
         nargs="+",
@@ -136,12 +147,11 @@ def _minutes(text: str) -> float:
 def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     """The table, and its declaration, with the task that its target suggests."""
     block = {"path": str(Path(options.path).resolve()), "target": options.target}
-    if options.drop:
-        block["drop"] = options.drop
-
+    block |= {key: getattr(options, key) for key in NAMES}
     name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
-    if name in datasets():
-        name += "_table"
+    if name in datasets() or not name[0].isalpha():
+        name = f"table_{name}"
+    name = name[:LONGEST]
 
     def as_task(task: CustomTask) -> tuple[CustomDataset, CustomTable]:
         dataset = validated(CustomDataset, {**block, "task": task, "name": name}, "")
@@ -153,15 +163,22 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]
         dataset, custom = as_task("regression")
     except UserError as regression_error:
         try:
-            return as_task("classification")
+            dataset, custom = as_task("classification")
         except UserError as error:
             messages = dict.fromkeys((str(regression_error), str(error)))
             raise UserError("; or: ".join(messages)) from None
+        levels = pd.Series(custom.table.columns[custom.table.target].levels)
+        if pd.to_numeric(levels, errors="coerce").count() > FEW_CLASSES:  # numbers with a word
+            raise UserError(f"{regression_error}; or say --task classification") from None
+        return dataset, custom
     truth = custom.table.truth
     values = np.unique(truth[~np.isnan(truth)])
-    if len(values) <= FEW_CLASSES and (values % 1 == 0).all():
+    if len(values) > FEW_CLASSES or (values % 1 != 0).any():
+        return dataset, custom
+    try:
         return as_task("classification")
-    return dataset, custom
+    except UserError as error:
+        raise UserError(f"{error}; or say --task regression") from None
 
 
 @dataclass(frozen=True)
@@ -218,7 +235,7 @@ class Benchmark:
                 studies[kind] = {"kind": kind, "methods": models, "max_test_rows": PROBED_ROWS}
         block = self.dataset.model_dump(exclude_defaults=True, exclude={"name"}, mode="json")
         config = {
-            "preset": "one table",
+            "preset": PRESET,
             "folds": f"0-{self.folds - 1}",
             "custom_datasets": {self.dataset.name: block},
             "datasets": [self.dataset.name],
@@ -242,15 +259,19 @@ class Benchmark:
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
         command += ["--cores", str(self.cores), *targets]
         with (self.output / LOG).open("ab") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log)
+            process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
             try:
                 code = process.wait(seconds)
             except subprocess.TimeoutExpired:
                 return False
             finally:
                 if process.poll() is None:
-                    process.send_signal(signal.SIGINT)
-                    process.wait(STOP_SECONDS)
+                    os.killpg(process.pid, signal.SIGINT)  # its jobs, too, for which it waits
+                    try:
+                        process.wait(STOP_SECONDS)
+                    except subprocess.TimeoutExpired:
+                        os.killpg(process.pid, signal.SIGKILL)
+                        process.wait()
         if code:
             raise UserError(f"the run failed; see {self.output / LOG}")
         return True
@@ -286,8 +307,12 @@ def explained(table: Table, split: Split) -> Iterator[str]:
     target = values_of(table, table.target)
     estimator = NPTRegressor if table.task == "regression" else NPTClassifier
     model = estimator(architecture="solved", verbose=0)
-    model.fit(features.iloc[fitted_rows], target[fitted_rows])
-    frame = model.explain(features.iloc[explained_rows], rows=RESTING_ON).frame
+    try:
+        model.fit(features.iloc[fitted_rows], target[fitted_rows])
+        frame = model.explain(features.iloc[explained_rows], rows=RESTING_ON).frame
+    except ValueError as error:  # such as for features that are equal in all rows
+        yield f"No prediction is explained: {error}"
+        return
     rows = explained_rows[frame["row"]]
     rests_on = fitted_rows[frame["fitted_row"]]
     columns = {

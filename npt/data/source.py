@@ -9,7 +9,7 @@ import hashlib
 import importlib.metadata
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from npt.atomic import replacing
@@ -146,7 +146,7 @@ class _Search:
         for folder in self.folders.values():
             packed = folder / f"{file.name}.gz"
             if packed.is_file():
-                return self._unpack(file, Located(packed, str(packed)))
+                return self._unpack(replace(file, member=""), Located(packed, str(packed)))
         return None
 
     def fetched(self, file: File) -> Located | None:

@@ -42,4 +42,5 @@ def unpack(packed: Path, member: str, target: Path, limit: int) -> None:
                     raise UserError(f"{where}: larger than the {limit:,} bytes allowed")
                 output.write(chunk)
     except (tarfile.TarError, KeyError, *DAMAGED) as error:
-        raise UserError(f"{where}: damaged ({type(error).__name__}: {error})") from None
+        reason = " ".join(str(error).split())
+        raise UserError(f"{where}: damaged ({type(error).__name__}: {reason})") from None

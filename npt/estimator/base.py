@@ -193,8 +193,9 @@ class NPTEstimator(BaseEstimator):
         Args:
             X: Features (n, d), an array or a frame.
             y: Targets (n,).
-            X_val: Rows that select the best weights, instead of a fraction of X. They are not
-                trained on; in the compact NPT, predicted rows attend to them, too.
+            X_val: Rows that select the best weights, instead of a fraction of X. Compact and exact
+                NPT are not trained on them; in the compact NPT, predicted rows attend to them, too.
+                To the solved NPT, which selects nothing, they are rows like those of X.
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
                 out. In the solved NPT, a row of weight 2 is a row that stands twice, so that
@@ -453,7 +454,8 @@ class NPTEstimator(BaseEstimator):
 
     def _together(self) -> bool:
         """Whether new rows attend to each other."""
-        is_exact = self.architecture == "paper"
+        fitted = vars(self).get("model_")
+        is_exact = (fitted.architecture if fitted else self.architecture) == "paper"
         if self.predict_together and not is_exact:
             raise ValueError(
                 "predict_together: True; only rows of the exact NPT attend to each other"

@@ -64,7 +64,7 @@ def read_target(estimator: BaseEstimator, y: Any) -> np.ndarray:
             f"This {name} estimator requires y to be passed, but the target y is None."
         )
     values = y if issparse(y) else np.asarray(y)  # scikit-learn refuses the first
-    if np.ma.is_masked(y) or (values.dtype == object and pd.isna(values).any()):
+    if np.ma.is_masked(y) or (values.dtype.kind in "OmM" and pd.isna(values).any()):
         raise ValueError("Input y contains NaN or another missing value.")
     any_type: Any = None  # which scikit-learn annotates as text
     values = check_array(

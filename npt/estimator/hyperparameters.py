@@ -106,6 +106,8 @@ def settings_of(
     keys = KEYS[name]
     values = _defaults(name, task, rows)
     further = dict(others or {})
+    if "seed" in further:
+        raise UserError("settings.seed: random_state sets it")
     values |= further
     for parameter, value in named.items():
         if value is None:

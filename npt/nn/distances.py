@@ -2,12 +2,14 @@
 
 import math
 
+import torch
 from torch import Tensor
 
 
 def squared_distances(left: Tensor, right: Tensor) -> Tensor:
     """Squared distances (..., m, s) of (..., m, f) and (..., s, f)."""
-    products = left @ right.mT
+    with torch.autocast(left.device.type, enabled=False):  # equal rows have distance 0
+        products = left @ right.mT
     left_squares = left.square().sum(-1)[..., :, None]
     right_squares = right.square().sum(-1)[..., None, :]
     return (left_squares + right_squares - 2 * products).clamp(min=0)

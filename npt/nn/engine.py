@@ -154,10 +154,11 @@ class Training(ABC, Generic[Network, Moves]):
                     progress.evaluated({**row, "seconds": round(self.seconds, 3)})
                 if self.is_finished:
                     break
-                if checkpoint and number < self.last and checkpoint.due():
+                if checkpoint and checkpoint.due():
                     counts = {"updates": number, "best_updates": self.best_updates}
                     checkpoint.write({**counts, "seconds": self.seconds, **self.state()})
         _copy(self.best_weights, self.weights())
+        self.model.train()  # where GPyTorch forgets what it has computed from the last weights
         self.model.eval()
         return self
 

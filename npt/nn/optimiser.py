@@ -182,7 +182,7 @@ def learning_rate(update: int, settings: NPTSettings) -> float:
         return rate
     if settings.schedule == "flat_then_cosine":
         flat = settings.schedule_share * total
-        annealed = int(total * (1 - settings.schedule_share))
+        annealed = int(total * (1 - settings.schedule_share) + 1e-9)  # 1 - 0.9 is below 0.1
         if update <= flat or annealed == 0:
             return rate
         return rate * 0.5 * (1 + math.cos(math.pi * (update - flat) / annealed))

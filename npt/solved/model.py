@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -31,14 +31,11 @@ class Mixture:
 
     Attributes:
         shares: Weights (S,) of the solutions, which sum to one.
-        leave_one_out: Predictions (m, C) of the context rows, each without its tuned label:
-            standardised targets, or shares of classes minus those of the context.
         sharpness: Factor of the scores of classes.
         bias: Added to the logits of classes (C,).
     """
 
     shares: torch.Tensor
-    leave_one_out: torch.Tensor
     sharpness: float
     bias: torch.Tensor
 
@@ -118,12 +115,14 @@ class SolvedNPT:
         self.kernels = heads(settings)
         self.chunk = max(1, CHUNK // len(self.keys.scores))  # rows whose kernel is computed at once
         coefficients = []
-        predictions = []
+        left_out = []
         for _, _, solution in self._solutions():
             coefficients.append(solution.coefficients(self.targets))
             if mixture is None:
-                predictions.append(solution.leave_one_out(self.targets))
-        self.mixture = mixture or self._mixed(torch.stack(predictions))
+                left_out.append(solution.leave_one_out(self.targets))
+        self.mixture = mixture or self._mixed(torch.stack(left_out))
+        if mixture is None:
+            self.left_out_scores = self._shared(left_out)
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
         shared = self.mixture.shares[:, None, None] * slopes
         self.slopes = shared.unflatten(0, (len(self.kernels), -1)).sum(1)  # (H, m, C)
@@ -159,7 +158,7 @@ class SolvedNPT:
         """
         shares = self.weights / self.weights.sum()
         if self.classes is None:
-            squares = (self.targets - self.mixture.leave_one_out)[:, 0].square()
+            squares = (self.targets - self.left_out_scores)[:, 0].square()
             spread = self.context.spread[0] / self.scale**2
             variance = float(shares @ self.targets[:, 0].square()) + spread
             return (float(shares @ squares) + spread) / (variance or 1.0)
@@ -215,7 +214,7 @@ class SolvedNPT:
     def left_out(self) -> np.ndarray:
         """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
         if self.classes is None:
-            return self._decoded(self.mixture.leave_one_out)
+            return self._decoded(self.left_out_scores)
         return self._left_out_logits().softmax(1).cpu().numpy()
 
     def _standardise(self) -> None:
@@ -240,8 +239,20 @@ class SolvedNPT:
         if self.classes is not None:
             counts = (self.targets + self.centre) * self.weights[:, None]
             shares, sharpness, bias = sharpened(predictions, counts, shares)
-        mixed = torch.einsum("s,smc->mc", shares, predictions)
-        return Mixture(shares, mixed, sharpness, bias)
+        return Mixture(shares, sharpness, bias)
+
+    @cached_property
+    def left_out_scores(self) -> torch.Tensor:
+        """Predictions (m, C) of the context rows, each without its tuned label.
+
+        Standardised targets, or shares of classes minus those of the context.
+        """
+        solutions = self._solutions()
+        return self._shared([one.leave_one_out(self.targets) for *_, one in solutions])
+
+    def _shared(self, predictions: list[torch.Tensor]) -> torch.Tensor:
+        """The mixture of predictions (m, C) of the solutions."""
+        return torch.einsum("s,smc->mc", self.mixture.shares, torch.stack(predictions))
 
     def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
         """Kernel, parameters and solution of every head and ridge."""
@@ -287,8 +298,8 @@ class SolvedNPT:
     def _left_out_logits(self) -> torch.Tensor:
         """Logits (m, C) of the context rows, from labels and shares of classes of all others."""
         if len(self.weights) == 1:
-            return self._logits(self.mixture.leave_one_out)
+            return self._logits(self.left_out_scores)
         counts = self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
         shares = counts.sum(0) - counts
         shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
-        return self._logits(self.mixture.leave_one_out + self.centre - shares, shares)
+        return self._logits(self.left_out_scores + self.centre - shares, shares)

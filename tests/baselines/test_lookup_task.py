@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from baselines.deep_kernel_learning import BASELINE as METHOD
 from baselines.grids import BaselineSettings
 from baselines.lookup_task import predict_originals
 from baselines.networks import deep_kernel_learning
@@ -76,6 +78,17 @@ def test_recall_is_standardised_as_the_duplicates_are(transductive: bool) -> Non
     before = predicted(DKL, duplicates(), **changes)
     after = predicted(DKL, duplicates(), TABLE.with_numbers(0, numbers), **changes)
     assert np.array_equal(before, after) != transductive
+
+
+def test_deep_kernel_learning_predicts_by_its_best_weights() -> None:
+    """And by nothing that was computed from the last ones."""
+    fast = {"inducing_points": 16, "learning_rate": 0.03, "max_epochs": 80, "patience": 5}
+    parameters = {**METHOD.defaults, **fast}
+    predictor = deep_kernel_learning.fit_deep_kernel(DATA, parameters, torch.device("cpu"))
+    predicted = predictor(DATA.features, parameters)
+    predictor.model.train()
+    predictor.model.eval()
+    assert np.array_equal(predictor(DATA.features, parameters), predicted)
 
 
 def test_an_infeasible_fit_has_a_reason() -> None:

@@ -171,3 +171,12 @@ def test_gradient_descent_follows_schedules() -> None:
     _, fit = search("mlp", made(), grid, fixed=fixed)
     assert fit.fits == 2
     assert fit.trials[0].validation_loss != fit.trials[1].validation_loss
+
+
+def test_two_seen_classes_are_a_binary_task_to_catboost() -> None:
+    table, split = made("multiclass", 300)
+    unseen = np.flatnonzero(table.truth == 2)
+    fold = table.blind(unseen), split
+    grid = {"learning_rate": [0.1], "max_depth": [3], "n_estimators": [20, 210]}
+    _, fit = search("catboost", fold, grid)
+    assert fit.fits == 2

@@ -170,15 +170,16 @@ def test_other_or_damaged_checkpoints_are_ignored(
     assert (str(path) in capsys.readouterr().err) == (damage != "stamp")
 
 
+@pytest.mark.parametrize("update", [5, BATCHES.updates])
 def test_a_terminated_training_leaves_its_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    update: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a scheduler preempts its job."""
 
     evaluate = NPTTraining.evaluate
 
     def terminated(training: NPTTraining, number: int, loss: Any) -> Any:
-        if number == 5:
+        if number == update:
             os.kill(os.getpid(), signal.SIGTERM)
         return evaluate(training, number, loss)
 
@@ -192,7 +193,7 @@ def test_a_terminated_training_leaves_its_checkpoint(
     assert signal.getsignal(signal.SIGTERM) is before
     state = checkpoint.read()
     assert state is not None
-    assert state["updates"] == 5
+    assert state["updates"] == update
     assert_same(run(checkpoint=checkpoint), run())
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import pytest
 from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.planning import paths
-from workflow.table import read_table, run
+from workflow.table import Benchmark, read_table, run
 
 
 @pytest.fixture
@@ -89,6 +90,59 @@ def test_a_missing_target_leaves_classes_what_they_are(
     targets = [str(row % 2) for row in range(40)]
     lines = [f"{row},{target}" for row, target in enumerate([*targets, last])]
     path.write_text("\n".join(["x,y", *lines]))
-    options = argparse.Namespace(path=str(path), target="y", drop=[], task=None)
-    _, custom = read_table(options)
+    _, custom = read_table(asked(path))
     assert custom.table.task == task
+
+
+def asked(path: Path, **changes: Any) -> argparse.Namespace:
+    """The command line's options for a file whose target is y."""
+    options = {"target": "y", "drop": [], "categorical": [], "missing": [], "task": None}
+    return argparse.Namespace(**{"path": str(path), **options, **changes})
+
+
+def test_numbers_beside_a_word_are_no_classes(tmp_path: Path) -> None:
+    path = tmp_path / "2024 ages.csv"
+    ages = [*map(str, range(20, 60)), "?"] * 2
+    path.write_text("\n".join(["x,y", *(f"{row},{age}" for row, age in enumerate(ages))]))
+    with pytest.raises(UserError, match=r"'y'.*or say --task classification"):
+        read_table(asked(path))
+    dataset, custom = read_table(asked(path, missing=["?"]))
+    assert (dataset.name, custom.table.task) == ("table_2024_ages", "regression")
+    assert np.isnan(custom.table.truth).sum() == 2
+
+
+def test_a_class_of_one_row_names_the_other_task(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    counts = [row % 6 for row in range(60)] + [9]
+    path.write_text("\n".join(["x,y", *(f"{row},{count}" for row, count in enumerate(counts))]))
+    with pytest.raises(UserError, match=r"'9' has one row.*or say --task regression"):
+        read_table(asked(path))
+
+
+def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["x,y", *(f"{row},{row / 7}" for row in range(60))]))
+    config = tmp_path / "config.yaml"
+    config.write_text("preset: mine\n")
+    monkeypatch.setattr(
+        sys, "argv", ["npt-benchmark", str(path), "--target", "y", "--output", str(tmp_path)]
+    )
+    with pytest.raises(UserError, match=r"--output: .*config\.yaml is of another run"):
+        run()
+    assert config.read_text() == "preset: mine\n"
+
+
+def test_the_time_limit_ends_the_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = tmp_path / "Snakefile"
+    rules.write_text("rule:\n  output: 'x'\n  shell: 'echo $$ > started; exec sleep 600'\n")
+    monkeypatch.setattr("workflow.table.SNAKEFILE", rules)
+    dataset, _ = read_table(asked(ROOT / "docs/tutorials/yachts.csv", target="resistance"))
+    benchmark = Benchmark(tmp_path, dataset, folds=3, cores=1)
+    benchmark.config.write_text("{}")
+    started = tmp_path / "started"
+    seconds = 5.0
+    while not started.exists():
+        assert not benchmark._snakemake(seconds, ["x"])
+        seconds *= 2
+    job = Path("/proc", started.read_text().strip())
+    assert not job.exists()

@@ -100,6 +100,11 @@ def _check_study(study: Study, config: Config) -> None:
             if not kind.accepts(method):
                 able = ", ".join(other.name for other in methods().values() if kind.accepts(other))
                 raise UserError(f"{kind.name} cannot probe {name}; allowed: {able}")
+    if study.max_test_rows is not None and not kind.probes:
+        raise UserError(f"{study.key}.max_test_rows: {kind.name} probes no rows")
+    if kind.realisations and len(study.datasets) > 1:
+        names = ", ".join(study.datasets)
+        raise UserError(f"{study.key}.datasets: {kind.name} takes one; found {names}")
     for name in study.external_results:
         if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
             allowed = "none with a probe" if kind.probes else "csv files that exist"

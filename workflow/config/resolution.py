@@ -57,7 +57,7 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         return typed_settings(method, merged, last)
     except UserError as error:
         rest = str(error).removeprefix(last)
-        setting = re.match(r"(?:\.|: ')(\w+)", rest)
+        setting = re.match(r"(?:\.|: '?)(\w+)", rest)
         owner = owners.get(setting[1], last) if setting else last
         raise UserError(owner + rest) from None
 

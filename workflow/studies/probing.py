@@ -15,7 +15,7 @@ from npt.table import Split
 from workflow.config.models import Study
 from workflow.planning import paths
 from workflow.results.fitting import CONFIGURATION
-from workflow.results.job import Job, device_title
+from workflow.results.job import Job, data_columns, device_title
 from workflow.results.predictions import read_predictions
 from workflow.results.row import Row, read_rows, remedy, sizes
 from workflow.studies.query import ProbeQuery, sampled, target_scale
@@ -29,11 +29,14 @@ def fitted_rows(job: Job) -> dict[int, Row]:
     """Rows of a run, by fold.
 
     Raises:
-        UserError: the run has not exactly one row per fold.
+        UserError: the run has not exactly one row per fold, or rows of other settings or data.
     """
     path = Path(paths.run_rows(job.run.stem))
+    planned = {"fingerprint": job.run.fingerprint, **data_columns(job.prepared)}
     try:
         rows = read_rows(path)
+        for row in rows:
+            row.require(planned, path)
     except UserError as error:
         raise UserError(f"{error}; {remedy(path)}") from None
     if sorted(row.fold for row in rows) != sorted(job.run.folds):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from npt.data.frames import MAX_EXACT, FeatureKind
+from npt.data.frames import MAX_EXACT, NUMBERS, FeatureKind
 from npt.errors import UserError
 
 MAX_TEXT_LEVELS = 50
@@ -69,7 +69,7 @@ def typed(
         series, words = _typed_text(series, name, kind, form)
     elif inferred == "boolean":
         series = series.astype("boolean").astype("Float64") if kind == "number" else series
-    elif pd.api.types.is_numeric_dtype(series):
+    elif inferred in NUMBERS:
         series = series.mask(series.isin(form.missing_numbers))
         if kind not in ("category", "date") and pd.api.types.is_integer_dtype(series):
             inexact = (series.abs() >= MAX_EXACT).to_numpy(bool, na_value=False)

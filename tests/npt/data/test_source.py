@@ -177,6 +177,15 @@ def test_members_of_archives(address: str, tmp_path: Path, monkeypatch: pytest.M
     assert Server.served == ["/toy.tar.gz"]
 
 
+def test_a_gzipped_copy_of_a_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = File("toy.tar.gz", "", ())
+    toy = declared(File("file.csv", SHA, archive=archive, member="toy/file.csv"))
+    (tmp_path / "mirror/toy").mkdir(parents=True)
+    (tmp_path / "mirror/toy/file.csv.gz").write_bytes(PACKED)
+    monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
+    assert content_of(acquire(toy, tmp_path)) == CONTENT
+
+
 def test_a_gzipped_copy_in_the_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
     with pytest.raises(UserError, match=MIRROR):

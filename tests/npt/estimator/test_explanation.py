@@ -147,6 +147,21 @@ def test_intervals_hold_the_targets_of_new_rows() -> None:
     assert (np.diff(quantiles, axis=1) > 0).all()
 
 
+def test_intervals_follow_the_rows_that_a_model_has() -> None:
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(300, 3))
+    target = features[:, 0] + generator.normal(size=300)
+    model = NPTRegressor(**SOLVED).fit(features[:200], target[:200])
+    new = features[280:]
+    reordered = model.with_rows(features[199::-1], target[199::-1])
+    expected = model.predict_interval(new, 0.8)
+    assert reordered.predict_interval(new, 0.8) == pytest.approx(expected, abs=1e-6)
+    for rows in (30, 280):
+        follower = model.with_rows(features[:rows], target[:rows])
+        widths = np.diff(follower.predict_interval(new, 0.8), axis=1)
+        assert widths.mean() == pytest.approx(2.56, abs=0.3)  # of the noise
+
+
 def test_quantiles_are_of_predictions_without_each_row() -> None:
     frame, target = table("regression", 20)
     model = NPTRegressor(**SOLVED).fit(frame, target)

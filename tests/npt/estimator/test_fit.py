@@ -125,6 +125,7 @@ def test_threads_are_those_of_before_even_after_an_error() -> None:
         ({"architecture": "paper", "members": 2}, "members"),
         ({"architecture": "paper", "refit": True}, "refit"),
         ({"architecture": "solved", "width": 8}, "width"),
+        ({"architecture": "solved", "settings": {"seed": 1}}, "settings.seed"),
         ({"architecture": "solved", "predict_together": True}, "predict_together"),
         ({"device": "gpu"}, "device"),
         ({"n_jobs": 0}, "n_jobs"),
@@ -178,6 +179,7 @@ def test_target_without_numbers_is_refused(target: Any) -> None:
         (np.array(["a", 1, "a", 1], dtype=object), "text alone"),
         (np.array([b"a", b"b", b"a", b"b"]), "text alone"),
         (np.array(["a", None, "a", "b"], dtype=object), "NaN"),
+        (np.array(["2020", "NaT", "2021", "2020"], dtype="M8[D]"), "NaN"),
         (np.array([0, 1, np.inf, 1]), "infinity"),
         (np.arange(3), "inconsistent"),
     ],
@@ -294,6 +296,8 @@ def test_rows_predicted_alone_equal_one_row_a_call(changes: dict[str, Any]) -> N
     assert np.allclose(alone, np.concatenate(calls), rtol=0, atol=ROUNDING)
     together = model.predict_proba(new)
     assert not np.allclose(alone, together, rtol=0, atol=10 * ROUNDING)
+    model.set_params(architecture="auto")  # of the next fit
+    assert np.array_equal(model.predict_proba(new), together)
 
 
 def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:

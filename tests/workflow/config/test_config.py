@@ -82,6 +82,15 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(studies={"a b": {}}), "studies"),
         (with_study(include_base=False), "studies.main.include_base"),
         (with_study(max_test_rows=0), "studies.main.max_test_rows"),
+        (with_study(max_test_rows=5), "studies.main.max_test_rows: benchmark probes no rows"),
+        (
+            with_study(
+                kind="processes",
+                datasets=["gp_curves", "mnist_pixels"],
+                methods=["npt_process"],
+            ),
+            "studies.main.datasets: processes takes one",
+        ),
         (with_study(kind="attention", methods=["linear"]), "studies.main.methods"),
         (with_study(kind="lookup", methods=["npt"]), "studies.main.methods"),
         (with_study(kind="lookup", datasets=["wine"]), "studies.main.datasets"),
@@ -180,6 +189,8 @@ def test_error_names_the_last_layer_with_the_setting() -> None:
     longer = {"yacht": {"npt": {"updates": 3}}}
     assert error_of(raw(settings=wide, overrides=longer)).startswith("settings.npt.width")
     assert error_of(raw(overrides={"yacht": wide})).startswith("overrides.yacht.npt.width")
+    odd, narrow = {"npt": {"layers": 3}}, {"yacht": {"npt": {"width": 16}}}
+    assert error_of(raw(settings=odd, overrides=narrow)).startswith("settings.npt: layers")
     settings = {"npt": {"updates": "many"}}
     assert Plan.from_config(read(raw(settings=settings, overrides=longer))).runs
 

@@ -86,13 +86,12 @@ def test_effects_are_means_over_folds_and_tested() -> None:
     assert rows["benefits"] == pytest.approx(np.log([2.0, 2.1, 2.2]).mean())
 
 
-def test_classes_lose_likelihood_beside_their_metric() -> None:
+def test_classes_lose_likelihood() -> None:
     study = benefit_study().assign(task="binary", dataset="breast_cancer")
     for name in ("test", "clean", "corrupted", "corrupted_target_all"):
         study[f"{name}_auroc"] = 0.9
         study[f"{name}_nll"] = study[f"{name}_rmse"] / 10
     labels = effects(study).loc[("npt", "labels of other rows")]
-    assert labels["metric"] == "auroc"
     assert labels["depends"] == pytest.approx(0.2)
     assert texts(section(study).columns["Depends"])[1] == "**+0.20 (3 of 3)**"
 

@@ -101,8 +101,10 @@ def test_methods_that_are_not_probed_are_trained_alone(has_npt: bool) -> None:
     study.loc[is_base, "contexts"] = np.nan
     study.loc[is_base, "test_rmse"] = 1.25
     if not has_npt:
-        study = study[study["method"] == "knn"].drop(columns="contexts")
+        study = study[study["method"] == "knn"].drop(columns=["contexts", "options"])
+        study["variant"] = study["variant"].replace("train_50_percent", "train_33.3_percent")
     means = contexts(study).query("method == 'knn'")
+    assert means["share"].tolist() == [1.0, 0.5 if has_npt else 0.333]
     assert set(means["kind"]) == {IN_TRAINING}
     assert means["error"].iloc[0] == 1.25
     assert KIND.view.figure("context", study, SCORING).axes

@@ -140,6 +140,26 @@ def test_effects_are_tested_on_log_ratios() -> None:
     assert tidy["worse_folds"].item() == 3
 
 
+def test_a_fold_without_a_loss_leaves_no_mean() -> None:
+    study = ratios_study({"npt": [2.0, 4.0, 8.0]})
+    study.loc[0, "clean_rmse"] = 0.0  # its ratio is infinite
+    tidy = table(study).tidy
+    assert tidy[["effect", "largest_effect", "p_value"]].isna().all(axis=None)
+    assert KIND.view.card.answer(tidy) == ""
+
+
+def test_the_answer_and_the_control_are_about_the_cells_that_were_shuffled() -> None:
+    tidy = table(selections_study().assign(method="knn")).tidy
+    assert KIND.view.card.answer(tidy).startswith("Shuffling labels of the other train rows multi")
+    assert [row["Control"].text for row in KIND.view.card.controls(tidy)] == [
+        "identity permutation, 1 model"
+    ]
+    whole = table(ratios_study({"knn": [2.0, 0.5, 8.0]})).tidy
+    assert KIND.view.card.answer(whole).startswith("Shuffling the other rows multiplies")
+    (_, neighbours) = KIND.view.card.controls(whole)
+    assert neighbours["Measured"].text == "2 of 3"
+
+
 def test_controls_of_the_committed_rows_pass() -> None:
     """Permuting all cells costs who predicts from other rows alone, and nobody who ignores them."""
     for name in ("quick", "row_models", "paper_tenth"):

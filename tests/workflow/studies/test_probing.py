@@ -77,6 +77,11 @@ def test_probe_refits_blind_with_the_chosen_settings() -> None:
     assert arrays["fold_2_rows"].tolist() == [3]
 
 
+def test_rows_of_other_settings_are_refused() -> None:
+    with pytest.raises(UserError, match=r"folds_.*jsonl: fingerprint: other, planned"):
+        answers([], 2, fingerprint="other")
+
+
 def test_run_without_a_model_gives_a_failed_row() -> None:
     models: list[Refitted] = []
     for _, row, arrays in answers(models, 0, status="failed", reason="out of memory"):

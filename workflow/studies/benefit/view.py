@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from baselines import methods
-from npt.metrics import METRICS
 from npt.table import TASKS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
@@ -74,24 +73,24 @@ KINDS = {
 
 
 def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """A row for each base model and source of information, a section for each metric."""
-    tidy = effects(study, scoring)
+    """A row for each base model and source of information, a section for each loss."""
+    tidy = effects(study)
     title = "What it costs to be without a source, over all datasets"
     sections = effects_over_datasets(tidy, title, EFFECTS, {"source": "Source"})
-    for metric, part in tidy.groupby("metric", sort=False):
-        title = METRICS[str(metric)].title
+    for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
         columns = {
             **model_columns(part),
             "Source": texts(part["source"]),
             "Depends": _effects(part, "depends"),
             "Benefits": _effects(part, "benefits"),
         }
-        title = f"Test {title}, and what it costs to be without each source of information"
+        measure = "RMSE" if is_regression else "NLL"
+        title = f"Test {measure}: what it costs to be without each source of information"
         sections.append(Section(title, columns, _reasons(part)))
     return Table(tidy, with_notes(sections, *NOTES))
 
 
-def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
+def effects(study: pd.DataFrame) -> pd.DataFrame:
     """What each base model depends on and benefits from, tested over folds."""
     folds = fold_means(study)
     states = ["test", "clean", *(selection.name for selection in PERMUTED)]
@@ -101,12 +100,12 @@ def effects(study: pd.DataFrame, scoring: Scoring) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for model in models:
         if model.variant == BASE:
-            rows += _rows_of(model, by_key, scoring.metrics[model.task])
+            rows += _rows_of(model, by_key)
     return pd.DataFrame(rows)
 
 
 def _rows_of(
-    model: ModelRows, models: Mapping[tuple[str, str, str], ModelRows], metric: str
+    model: ModelRows, models: Mapping[tuple[str, str, str], ModelRows]
 ) -> Iterator[dict[str, Any]]:
     """A row for each source of information."""
     method = methods().get(model.method)
@@ -114,7 +113,7 @@ def _rows_of(
     base = model.rows.set_index("fold")
     fraction = fraction_tested(base)
     for source in sources_of(twins):
-        row = {**model.facts(), "metric": metric, "source": source.title}
+        row = {**model.facts(), "source": source.title}
         row["twin"] = source.twin if source.twin in twins else ""
         twin = models.get((model.dataset, model.method, source.twin))
         row["missing_twin"] = ""
@@ -161,7 +160,7 @@ def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     errors; of six datasets and more, each is a small mark, and means and errors are over them. A
     mark near 1 shows no effect on these data, which is not proof that there is none.
     """
-    sources = effects(study, scoring)
+    sources = effects(study)
     sources = sources[sources["twin"] != ""]
     are_many = sources["dataset"].nunique() >= FEWEST_DIFFERENCES
     measures = sources["task"].map(factor_label)

@@ -12,9 +12,11 @@ from pydantic import Field, field_validator, model_validator
 
 from npt.method import Method
 from npt.train_rows import TrainRows
+from workflow.config.fields import BASE
 from workflow.studies.study_kind import Options, Share, StudyKind
 
 PREFIX = "train_"
+UNIT = "_percent"
 
 
 class ContextOptions(Options):
@@ -47,10 +49,10 @@ class ContextOptions(Options):
         return self
 
     @property
-    def trained_shares(self) -> dict[str, float]:
-        """Shares on which models are trained anew, by the name of the variant."""
+    def trained_shares(self) -> list[float]:
+        """Shares on which models are trained anew."""
         shares = self.shares if self.retrained is None else self.retrained
-        return {f"{PREFIX}{100 * share:g}_percent": share for share in shares if share < 1}
+        return [share for share in shares if share < 1]
 
 
 class Context(StudyKind):
@@ -64,11 +66,14 @@ class Context(StudyKind):
         self, method: Method, options: ContextOptions
     ) -> Mapping[str, Mapping[str, Any]]:
         """One for each share that models are trained on, without a change of settings."""
-        return {name: {} for name in options.trained_shares}
+        return {f"{PREFIX}{100 * share:g}{UNIT}": {} for share in options.trained_shares}
 
-    def train_rows(self, variant: str, options: ContextOptions) -> TrainRows:
-        """The share in the variant's name."""
-        return TrainRows(share=options.trained_shares.get(variant, 1.0))
+    def train_rows(self, variant: str, options: Any) -> TrainRows:
+        """The share in a name such as `train_10_percent`."""
+        if variant == BASE:
+            return TrainRows()
+        percent = variant.removeprefix(PREFIX).removesuffix(UNIT)
+        return TrainRows(share=float(f"{float(percent) / 100:g}"))
 
 
 KIND = Context(

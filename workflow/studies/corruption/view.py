@@ -55,6 +55,7 @@ from workflow.studies.errors import (
 MOVEMENT = "Predictions move"
 CHANGE = "Change, %"
 PAPER = "As in the paper's Table 2"
+OF_ROWS = {"all": "", "features": "features of ", "target": "labels of "}
 NOTES = (
     "Each column of the other rows is permuted by its own permutation: all columns of all rows, or "
     "the named ones, with all other cells intact. The rows of a baseline are its train rows. With "
@@ -155,6 +156,8 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
 def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
     """Facts of a model from its rows with changes."""
     rows = model.rows
+    effects = rows["effect"]
+    effects = effects[:0] if effects.isna().any() else effects
     low, high = _interval(model, selection)
     mean, error = rows["change"].mean(), standard_error(rows["change"])
     paper = published_change(model) if selection == EVERYTHING else np.nan
@@ -163,10 +166,10 @@ def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
         "permuted_columns": selection.columns,
         "permuted_rows": selection.rows,
         "movement": rows["movement"].mean(),
-        "effect": rows["effect"].mean(),
-        "largest_effect": rows["effect"].abs().max(),
-        "worse_folds": (rows["effect"] > 0).sum(),
-        "p_value": fold_test(rows["effect"], fraction_tested(rows))[0],
+        "effect": effects.mean(),
+        "largest_effect": effects.abs().max(),
+        "worse_folds": (effects > 0).sum(),
+        "p_value": fold_test(effects, fraction_tested(rows))[0],
         "control": rows["control"].abs().max(),
         "low": low,
         "high": high,
@@ -198,7 +201,12 @@ def _interval(model: ModelRows, selection: Selection) -> tuple[float, float]:
 
 def answer(tidy: pd.DataFrame) -> str:
     """What the first selection, which is all other rows by default, does to the error."""
-    return effects_answer(tidy.drop_duplicates(MODEL), "Shuffling the other rows")
+    first = tidy.drop_duplicates(MODEL)
+    if first.empty:
+        return ""
+    columns, part = first[["permuted_columns", "permuted_rows"]].iloc[0]
+    rows = "the other rows" if part == "all" else f"the other {part} rows"
+    return effects_answer(first, f"Shuffling {OF_ROWS[columns]}{rows}")
 
 
 def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
@@ -214,7 +222,8 @@ def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
                 "Measured": scientific(identity.max(), 1),
             }
         )
-    neighbours = models[(models["method"] == "knn") & models["effect"].notna()]
+    is_control = (models["method"] == "knn") & (models["permuted_columns"] == "all")
+    neighbours = models[is_control & (models["permuted_rows"] != "test") & models["effect"].notna()]
     if len(neighbours):
         worse = f"{neighbours['worse_folds'].sum():.0f} of {neighbours['folds'].sum():.0f}"
         rows.append(

@@ -28,7 +28,7 @@ from workflow.report.statistics import (
     without_failures,
 )
 from workflow.report.titles import dataset_title, method_titles
-from workflow.studies.context import ContextOptions
+from workflow.studies.context import KIND as CONTEXT
 from workflow.studies.errors import (
     MEANS_NOTE,
     effect,
@@ -59,7 +59,8 @@ CONTEXT_NOTE = (
     "settings trained on this share alone, with all validation rows. The rows are the same in "
     "both, and those of a smaller share are among those of a larger one. Baselines search their "
     "hyper-parameters anew on each share. What the first is better by was learned from the rows "
-    "that are not there. Methods without stored rows are trained alone."
+    "that are not there. Methods without stored rows are trained alone. `max_test_rows` limits the "
+    "rows that are scored `at prediction`."
 )
 SHARES_NOTE = (
     f"{MEANS_NOTE}, against the same model with all train rows. A dataset is left out where a "
@@ -133,14 +134,13 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
     A model or a share with a failed fold has none.
     """
     study = with_columns(without_failures(study), ["contexts", "train_rows"])
-    shares = {BASE: 1.0, **ContextOptions.from_study(study).trained_shares}
     study = study.assign(
         constant=errors(study, "constant_"),
-        share=study["variant"].map(shares),
+        share=[CONTEXT.train_rows(variant, None).share for variant in study["variant"]],
         rows=study["train_rows"],
     )
     frames = []
-    for _, part in study.dropna(subset="share").groupby(MODEL[:2], sort=False):
+    for _, part in study.groupby(MODEL[:2], sort=False):
         bases = part[part["variant"] == BASE]
         for row in bases.dropna(subset="contexts").to_dict("records"):
             frames.append(_probed(row, json.loads(row["contexts"]), AT_PREDICTION))
@@ -153,6 +153,7 @@ def _shares_over_datasets(means: pd.DataFrame) -> pd.DataFrame:
 
     They are those for which all models have all shares. `tables` counts them.
     """
+    means = means.dropna(subset="effect")
     means = means.assign(title=method_titles(means), tables=kinds_of_tables(means))
     keys = ["tables", "title", "method", "kind"]
     shares = means.groupby(keys)["share"].nunique().groupby("tables").sum()
@@ -181,7 +182,7 @@ def _scored(rows: pd.DataFrame, prefix: str = "") -> pd.DataFrame:
 def _by_fold(frames: list[pd.DataFrame], intact: float) -> pd.DataFrame:
     """Means over seeds, with `effect`: the difference from the loss at the share `intact`."""
     shares = pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
-    folds = shares.groupby([*KEYS, "fold"], sort=False).mean().reset_index()
+    folds = shares.groupby([*KEYS, "fold"], sort=False).mean(skipna=False).reset_index()
     keys = [folds[name] for name in (*KEYS[:-1], "fold")]
     before = folds["loss"].where(folds["share"] == intact).groupby(keys).transform("first")
     return folds.assign(effect=effect(before, folds["loss"]))
@@ -194,13 +195,18 @@ def _means(folds: pd.DataFrame) -> pd.DataFrame:
     """
     means = folds.groupby(KEYS, sort=False).agg(
         rows=("rows", "mean"),
-        error=("error", "mean"),
+        error=("error", _whole_mean),
         standard_error=("error", standard_error),
-        effect=("effect", "mean"),
+        effect=("effect", _whole_mean),
         constant=("constant", "mean"),
         folds=("error", "size"),
     )
     return means.reset_index()
+
+
+def _whole_mean(values: pd.Series) -> float:
+    """Mean over folds; NaN if one has no value."""
+    return float(values.mean(skipna=False))
 
 
 def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
@@ -270,8 +276,11 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
 def answer(tidy: pd.DataFrame) -> str:
     """What the largest deletion does to the error."""
     deleted = tidy[tidy["kind"] == "delete"]
-    most = deleted[deleted["share"] == deleted["share"].max()]
-    return effects_answer(most, f"Deleting {100 * most['share'].max():.0f} % of them")
+    largest = deleted["share"].max()
+    if not largest > 0:
+        return ""
+    most = deleted[deleted["share"] == largest]
+    return effects_answer(most, f"Deleting {100 * largest:g} % of them")
 
 
 VIEW = View(

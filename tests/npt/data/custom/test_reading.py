@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,17 @@ def test_parquet_columns_of_other_types_are_refused(cell: object, tmp_path: Path
     frame().assign(tags=[cell] * ROWS).to_parquet(tmp_path / "my.parquet")
     with pytest.raises(UserError, match="'tags'"):
         read(tmp_path / "my.parquet")
+
+
+def test_numbers_that_mark_missing_cells_may_be_decimals_or_categories(tmp_path: Path) -> None:
+    sizes = [Decimal(-999), *map(Decimal, range(1, ROWS))]
+    rooms = pd.Categorical([-999, *[row % 3 for row in range(1, ROWS)]])
+    data = frame().assign(size=sizes, rooms=rooms)
+    data.to_parquet(tmp_path / "my.parquet")
+    table = read(tmp_path / "my.parquet", missing=-999).table
+    names = [column.name for column in table.columns]
+    for name in ("size", "rooms"):
+        assert np.flatnonzero(np.isnan(table.numbers(names.index(name)))).tolist() == [0]
 
 
 def test_an_archive_of_one_file_is_read(tmp_path: Path) -> None:
