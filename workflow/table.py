@@ -58,10 +58,10 @@ SETTINGS = {
 }
 PROBED_ROWS = 40
 FEW_CLASSES = 10  # whole numbers with at most so many values are classes
-NAMES = {  # keys of the table's declaration that are options, too
+LISTS = {  # keys of the table's declaration that are options, too
     "drop": "columns that are not features",
-    "categorical": "columns whose numbers are classes",
-    "missing": "words that mark missing cells",
+    "categorical": "columns whose numbers are categories",
+    "missing": "words and numbers that mark missing cells",
 }
 EXPLAINED = 3  # rows
 RESTING_ON = 3  # fitted rows for each explained one
@@ -74,6 +74,8 @@ LONGEST = 64  # letters of the name of a table
 
 def main() -> None:
     """Command line."""
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # Snakemake has a session of its own
+        signal.signal(ending, signal.default_int_handler)
     execute(run)
 
 
@@ -103,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_argument("path", help="file of text, .parquet, .arff, .xlsx or .xls")
     arguments.add_argument("--target", required=True, help="column to predict")
     arguments.add_argument("--task", choices=("regression", "classification"), default=None)
-    for name, meaning in NAMES.items():
+    for name, meaning in LISTS.items():
         arguments.add_argument(f"--{name}", nargs="+", default=[], help=meaning)
     arguments.add_argument(
         "--methods",
@@ -147,7 +149,7 @@ def _minutes(text: str) -> float:
 def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     """The table, and its declaration, with the task that its target suggests."""
     block = {"path": str(Path(options.path).resolve()), "target": options.target}
-    block |= {key: getattr(options, key) for key in NAMES}
+    block |= {key: getattr(options, key) for key in LISTS}
     name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
     if name in datasets() or not name[0].isalpha():
         name = f"table_{name}"
@@ -178,7 +180,7 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]
     try:
         return as_task("classification")
     except UserError as error:
-        raise UserError(f"{error}; or say --task regression") from None
+        raise UserError(f"{error}; if these numbers are no classes, --task regression") from None
 
 
 @dataclass(frozen=True)
@@ -266,15 +268,23 @@ class Benchmark:
                 return False
             finally:
                 if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGINT)  # its jobs, too, for which it waits
-                    try:
-                        process.wait(STOP_SECONDS)
-                    except subprocess.TimeoutExpired:
-                        os.killpg(process.pid, signal.SIGKILL)
-                        process.wait()
+                    _stop(process)
         if code:
             raise UserError(f"the run failed; see {self.output / LOG}")
         return True
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End Snakemake and its jobs, for which it would wait."""
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def answers(benchmark: Benchmark) -> Iterator[str]:
@@ -311,7 +321,7 @@ def explained(table: Table, split: Split) -> Iterator[str]:
         model.fit(features.iloc[fitted_rows], target[fitted_rows])
         frame = model.explain(features.iloc[explained_rows], rows=RESTING_ON).frame
     except ValueError as error:  # such as for features that are equal in all rows
-        yield f"No prediction is explained: {error}"
+        yield f"No prediction is explained: {str(error).removeprefix('explain: ')}"
         return
     rows = explained_rows[frame["row"]]
     rests_on = fitted_rows[frame["fitted_row"]]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 def squared_distances(left: Tensor, right: Tensor) -> Tensor:
     """Squared distances (..., m, s) of (..., m, f) and (..., s, f)."""
-    with torch.autocast(left.device.type, enabled=False):  # equal rows have distance 0
+    with torch.autocast(left.device.type, enabled=False):  # or equal rows would be far apart
         products = left @ right.mT
     left_squares = left.square().sum(-1)[..., :, None]
     right_squares = right.square().sum(-1)[..., None, :]

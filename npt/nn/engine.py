@@ -152,11 +152,12 @@ class Training(ABC, Generic[Network, Moves]):
                 row = self.evaluate(number, loss)
                 if row is not None:
                     progress.evaluated({**row, "seconds": round(self.seconds, 3)})
+                if checkpoint and checkpoint.due():
+                    done = self.last if self.is_finished else number  # none is left
+                    counts = {"updates": done, "best_updates": self.best_updates}
+                    checkpoint.write({**counts, "seconds": self.seconds, **self.state()})
                 if self.is_finished:
                     break
-                if checkpoint and checkpoint.due():
-                    counts = {"updates": number, "best_updates": self.best_updates}
-                    checkpoint.write({**counts, "seconds": self.seconds, **self.state()})
         _copy(self.best_weights, self.weights())
         self.model.train()  # where GPyTorch forgets what it has computed from the last weights
         self.model.eval()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -60,7 +62,7 @@ class NetworkLearner(ABC):
         """
         device = prepared_device(self.resources)
         network = resolve_name(self.network)
-        try:
+        with memory_needed(device):
             trained = network.untrained(self.settings, device, table, split, seed)
             training = self.training(trained, table, split)
             checkpoint = self._checkpoint(training)
@@ -71,11 +73,6 @@ class NetworkLearner(ABC):
                     "known"
                 )
             self._trained, validation_loss = self.finish(trained, training, split)
-        except RuntimeError as error:
-            if not _is_out_of_memory(error):
-                raise
-            reason = str(error).partition("\n")[0]
-            raise Infeasible(f"out of memory on {device}: {reason}") from error
         return Fit(
             chosen=self.chosen(training),
             validation_loss=validation_loss,
@@ -130,8 +127,13 @@ class NetworkLearner(ABC):
         return self.trained.device
 
     def predict(self, rows: np.ndarray) -> Prediction:
-        """Predict rows of the table given to `fit`."""
-        return self.trained.predict(rows)
+        """Predict rows of the table given to `fit`.
+
+        Raises:
+            Infeasible: The device has too little memory.
+        """
+        with memory_needed(self.device):
+            return self.trained.predict(rows)
 
     def save(self, path: Path) -> None:
         """Write the weights."""
@@ -158,8 +160,15 @@ def prepared_device(resources: Resources) -> torch.device:
     return device_of(resources.device)
 
 
-def _is_out_of_memory(error: RuntimeError) -> bool:
-    """Whether memory ran out; the CPU's allocator raises a plain RuntimeError."""
+@contextmanager
+def memory_needed(device: torch.device) -> Generator[None]:
+    """Raise `Infeasible` where memory runs out; the CPU's allocator raises a plain RuntimeError."""
     import torch
 
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error):
+            reason = str(error).partition("\n")[0]
+            raise Infeasible(f"out of memory on {device}: {reason}") from error
+        raise

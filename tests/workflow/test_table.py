@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from npt.data.custom.reading import folds_of
 from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.planning import paths
-from workflow.table import Benchmark, read_table, run
+from workflow.table import Benchmark, explained, read_table, run
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_a_class_of_one_row_names_the_other_task(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     counts = [row % 6 for row in range(60)] + [9]
     path.write_text("\n".join(["x,y", *(f"{row},{count}" for row, count in enumerate(counts))]))
-    with pytest.raises(UserError, match=r"'9' has one row.*or say --task regression"):
+    with pytest.raises(UserError, match=r"'9' has one row.*no classes, --task regression"):
         read_table(asked(path))
 
 
@@ -130,6 +131,14 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(UserError, match=r"--output: .*config\.yaml is of another run"):
         run()
     assert config.read_text() == "preset: mine\n"
+
+
+def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["x,y", *(f"1,{row / 7}" for row in range(60))]))
+    dataset, custom = read_table(asked(path))
+    (line,) = explained(custom.table, folds_of(dataset, custom)[0])
+    assert line.startswith("No prediction is explained: the context has one row")
 
 
 def test_the_time_limit_ends_the_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

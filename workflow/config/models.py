@@ -1,4 +1,4 @@
-"""The configuration as pydantic models; attribute docstrings become descriptions in the schema."""
+"""The configuration as pydantic models, with descriptions for the schema; and its studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: all studies in one HTML file that opens without a network."""
+"""The report: all studies, and their origin, in one HTML file that opens without a network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workflow.report.svg import inline_svg
 from workflow.report.titles import dataset_title
 
 TEMPLATES = Path(__file__).with_name("templates")
-COLUMNS = ["method", "versions", "device", "source"]
+VERSION_COLUMNS = ["method", "versions", "device", "source"]
 SECONDS = ["fit_seconds", "predict_seconds"]
 SECONDS_OF_GIT = 30
 
@@ -148,7 +148,7 @@ def datasets_section(prepared: Iterable[Prepared]) -> Section:
 
 def version_lines(studies: Iterable[pd.DataFrame]) -> list[str]:
     """Versions of libraries, devices, and sources of external results."""
-    rows = pd.concat([study.reindex(columns=COLUMNS) for study in studies])
+    rows = pd.concat([study.reindex(columns=VERSION_COLUMNS) for study in studies])
     libraries = set()
     for versions in rows["versions"].dropna().unique():
         libraries |= {f"{name} {version}" for name, version in json.loads(versions).items()}

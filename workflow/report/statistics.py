@@ -99,12 +99,12 @@ def nearly_equal(values: pd.Series | np.ndarray) -> bool:
 
 
 def standard_error(values: pd.Series) -> float:
-    """Standard error of a mean; NaN for fewer than two values, 0 for nearly equal ones."""
+    """Standard error of a mean; NaN for one value or a missing one, 0 for nearly equal ones."""
     if len(values) < 2:
         return float("nan")
-    if values.notna().all() and nearly_equal(values):
+    if nearly_equal(values):
         return 0.0
-    deviation = values.std(ddof=1)
+    deviation = values.std(ddof=1, skipna=False)
     return float(deviation / np.sqrt(len(values)))
 
 

@@ -80,6 +80,27 @@ def write_weights(stem: str, fitted: FittedFold) -> None:
             fitted.save(partial)
 
 
+def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
+    """Write one line per configuration, in the grid's order.
+
+    Every tuned hyper-parameter has a column. Values that are not all numbers, all text or all
+    truth values are written as JSON.
+
+    Args:
+        trials: By fold.
+    """
+    lines: list[dict[str, Any]] = []
+    for fold, fold_trials in trials.items():
+        for trial in fold_trials:
+            lines.append({"fold": fold, **vars(trial), **trial.parameters})
+    frame = pd.DataFrame(lines).drop(columns="parameters", errors="ignore")
+    for name, values in frame.items():
+        if values.dtype == object and not values.map(lambda value: isinstance(value, str)).all():
+            frame[name] = values.map(json.dumps, na_action="ignore")
+    with replacing(path) as partial:
+        frame.to_parquet(partial, engine="pyarrow", index=False, write_page_checksum=True)
+
+
 def _outcome(evaluation: Evaluation) -> dict[str, Any]:
     """Columns of a fit, of its search and of its costs."""
     fit = evaluation.fit
@@ -105,7 +126,8 @@ def _outcome(evaluation: Evaluation) -> dict[str, Any]:
 def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Fit all configurations of a run to a fold, and choose by the loss on validation rows.
 
-    The row is the winner's, with the costs of all; failed configurations lose.
+    The row is the winner's, with the costs of all; failed configurations lose. Files of finished
+    ones stay until the search ends, so that an interrupted search resumes with the next one.
     """
     run = job.run
     rows: list[Row] = []
@@ -189,24 +211,3 @@ def _rank(row: Row) -> tuple[bool, float]:
     if loss is None or math.isnan(loss):
         loss = math.inf
     return row.status != "ok", loss
-
-
-def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
-    """Write one line per configuration, in the grid's order.
-
-    Every tuned hyper-parameter has a column. Values that are not all numbers, all text or all
-    truth values are written as JSON.
-
-    Args:
-        trials: By fold.
-    """
-    lines: list[dict[str, Any]] = []
-    for fold, fold_trials in trials.items():
-        for trial in fold_trials:
-            lines.append({"fold": fold, **vars(trial), **trial.parameters})
-    frame = pd.DataFrame(lines).drop(columns="parameters", errors="ignore")
-    for name, values in frame.items():
-        if values.dtype == object and not values.map(lambda value: isinstance(value, str)).all():
-            frame[name] = values.map(json.dumps, na_action="ignore")
-    with replacing(path) as partial:
-        frame.to_parquet(partial, engine="pyarrow", index=False, write_page_checksum=True)

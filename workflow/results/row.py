@@ -1,4 +1,4 @@
-"""A row of results: one fold of a run or of a probe, computed here or external."""
+"""A row of results, one fold of a run or of a probe, computed here or external; and its files."""
 
 from __future__ import annotations
 

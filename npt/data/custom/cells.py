@@ -70,7 +70,8 @@ def typed(
     elif inferred == "boolean":
         series = series.astype("boolean").astype("Float64") if kind == "number" else series
     elif inferred in NUMBERS:
-        series = series.mask(series.isin(form.missing_numbers))
+        numbers = series.astype(np.float64) if inferred == "decimal" else series
+        series = series.mask(numbers.isin(form.missing_numbers))
         if kind not in ("category", "date") and pd.api.types.is_integer_dtype(series):
             inexact = (series.abs() >= MAX_EXACT).to_numpy(bool, na_value=False)
             _require_exact(name, np.flatnonzero(inexact) + 1)

@@ -9,6 +9,7 @@ import torch
 from npt.errors import UserError
 from npt.nn.block import Block, TiedBlock
 from npt.nn.column_layout import ColumnLayout
+from npt.nn.distances import squared_distances
 from npt.nn.inputs import ModelInput
 from npt.nn.kernels import attention
 from npt.nn.kernels.attention import by_head, dot_product
@@ -142,6 +143,13 @@ def test_norm_without_division(norm: str, shifted: bool) -> None:
     queries = block.project(x)[0]
     assert torch.allclose(block.project(2 * x)[0], 2 * queries)
     assert torch.allclose(block.project(x + 3)[0], queries) == shifted
+
+
+def test_equal_rows_have_no_distance_in_bfloat16() -> None:
+    rows = torch.randn(50, 13)
+    with torch.autocast("cpu", torch.bfloat16):
+        distances = squared_distances(rows, rows)
+    assert distances.diagonal().max() < 1e-4
 
 
 def test_residuals_may_start_as_the_identity() -> None:

@@ -229,8 +229,22 @@ def test_a_fixed_test_set_is_the_first_fold() -> None:
             "methods": ["linear"],
             "settings": {"linear": {"fixed": {"fit_intercept": False, "solver": "lbfgs"}}},
         },
+        {
+            "methods": ["label_spreading"],
+            "datasets": ["breast_cancer"],
+            "settings": {"label_spreading": {"fixed": {"gamma": 1}}},
+        },
     ],
-    ids=["settings", "overrides", "datasets", "study", "variant", "heads", "other task"],
+    ids=[
+        "settings",
+        "overrides",
+        "datasets",
+        "study",
+        "variant",
+        "heads",
+        "other task",
+        "classes alone",
+    ],
 )
 def test_empty_values_and_settings_that_fit_where_used_are_valid(changes: dict[str, Any]) -> None:
     assert Plan.from_config(read(raw(**changes))).runs

@@ -144,7 +144,8 @@ def test_a_fold_without_a_loss_leaves_no_mean() -> None:
     study = ratios_study({"npt": [2.0, 4.0, 8.0]})
     study.loc[0, "clean_rmse"] = 0.0  # its ratio is infinite
     tidy = table(study).tidy
-    assert tidy[["effect", "largest_effect", "p_value"]].isna().all(axis=None)
+    missing = ["effect", "largest_effect", "p_value", "change", "standard_error"]
+    assert tidy[missing].isna().all(axis=None)
     assert KIND.view.card.answer(tidy) == ""
 
 
@@ -154,6 +155,10 @@ def test_the_answer_and_the_control_are_about_the_cells_that_were_shuffled() -> 
     assert [row["Control"].text for row in KIND.view.card.controls(tidy)] == [
         "identity permutation, 1 model"
     ]
+    (_, *others) = KIND.view.card.controls(
+        tidy.assign(permuted_columns="all", permuted_rows="test")
+    )
+    assert others == []
     whole = table(ratios_study({"knn": [2.0, 0.5, 8.0]})).tidy
     assert KIND.view.card.answer(whole).startswith("Shuffling the other rows multiplies")
     (_, neighbours) = KIND.view.card.controls(whole)

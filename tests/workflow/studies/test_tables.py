@@ -89,6 +89,18 @@ def test_doses_are_means_over_folds() -> None:
     assert (classes["error"], classes["effect"]) == pytest.approx((30, 0.5))
 
 
+def test_a_fold_without_a_loss_leaves_no_mean() -> None:
+    study = dose_study()
+    answer = kinds()["dose_response"].view.card.answer
+    assert answer(table("dose_response", study).tidy).startswith("Deleting 90 % of them multiplies")
+    without_error = study["doses"].str.replace("[6.0, 13.5]", "[0.0, 13.5]")
+    study["doses"] = without_error.where(study["fold"] == 0, study["doses"])
+    tidy = table("dose_response", study).tidy
+    assert tidy.query("method == 'knn' and kind == 'delete'")["effect"].isna().all()
+    assert "k-NN" not in answer(tidy)
+    assert answer(tidy.query("kind == 'shuffle'")) == ""
+
+
 def test_deletion_is_tested_and_compared_with_the_paper() -> None:
     deletion = table("deletion", deletion_study(EIGHT))
     tidy = deletion.tidy.set_index("dataset")

@@ -1,4 +1,4 @@
-"""The first table of a benchmark: all methods on all datasets."""
+"""The first table of a benchmark, all methods on all datasets, and its scores for BenchEval."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ BOARD_NOTE = (
     "methods; and improvability, the part of the error that the best method of a dataset saves."
 )
 SECONDS_NOTE = "Seconds: search and training on a fold."
-COLUMNS = {
+BENCHEVAL_COLUMNS = {
     "dataset": "task",
     "fold": "seed",
     "fit_seconds": "time_train_s",
@@ -217,9 +217,9 @@ def bencheval(study: pd.DataFrame, scoring: Scoring) -> Table:
         metric = METRICS[scoring.metrics[task]]
         column = f"test_{metric.name}"
         finished = folds[(folds["task"] == task) & (folds["status"] == "ok")]
-        rows = with_columns(finished, [*COLUMNS, column])
+        rows = with_columns(finished, [*BENCHEVAL_COLUMNS, column])
         errors = 1 - rows[column] if metric.higher_is_better else rows[column]
-        tidy = rows[list(COLUMNS)].rename(columns=COLUMNS)
+        tidy = rows[list(BENCHEVAL_COLUMNS)].rename(columns=BENCHEVAL_COLUMNS)
         names = {"method": method_titles(rows), "metric": metric.name}
         frames.append(tidy.assign(**names, metric_error=errors))
     return Table(pd.concat(frames), ())

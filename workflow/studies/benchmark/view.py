@@ -1,4 +1,4 @@
-"""How a benchmark is shown, and the figures of its ranks."""
+"""The tables and figures of a benchmark, and how it is shown."""
 
 from __future__ import annotations
 

@@ -159,13 +159,13 @@ def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
     effects = rows["effect"]
     effects = effects[:0] if effects.isna().any() else effects
     low, high = _interval(model, selection)
-    mean, error = rows["change"].mean(), standard_error(rows["change"])
+    mean, error = rows["change"].mean(skipna=False), standard_error(rows["change"])
     paper = published_change(model) if selection == EVERYTHING else np.nan
     return {
         **model.facts(),
         "permuted_columns": selection.columns,
         "permuted_rows": selection.rows,
-        "movement": rows["movement"].mean(),
+        "movement": rows["movement"].mean(skipna=False),
         "effect": effects.mean(),
         "largest_effect": effects.abs().max(),
         "worse_folds": (effects > 0).sum(),
