@@ -20,7 +20,7 @@ from workflow.runtime.step import SOCKET
 from workflow.steps import prepare
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="servers are for Linux")
-PATIENCE = 60.0
+PATIENCE = 300
 Server = subprocess.Popen[bytes]
 LONG = {"width": 8, "layers": 2, "heads": 2, "updates": 10**6, "learning_rate": 0.01}
 CONSTANT = "random/constant/base/seed_0/folds_0"
