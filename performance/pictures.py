@@ -31,6 +31,7 @@ FIGURES = {  # study, kind and figure
     "curves_training.png": ("neural_processes/curves", "processes", "training"),
     "influence.png": ("kernels/influence", "certificates", "influence"),
     "context.png": ("row_models/context", "context", "context"),
+    "completion.png": ("neural_processes/completion", "processes", "completions"),
 }
 EFFECTS = {"benefits": (-0.15, NPT_COLOR), "depends": (0.15, OTHER_COLOR)}
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")

@@ -336,3 +336,22 @@ def test_tutorials_run(tutorial: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = (features[:60], target[:60])
     monkeypatch.setattr(datasets, "load_diabetes", lambda **options: few)
     runpy.run_path(str(ROOT / f"docs/tutorials/{tutorial}.py"))
+
+
+def test_images_are_completed_best_by_attention_to_the_context() -> None:
+    study = reference_study("neural_processes/completion")
+    section = table_of(study, "processes", "likelihoods").sections[0]
+    rows = pd.DataFrame(section.columns).map(lambda cell: cell.text).set_index("Method")
+    assert rows["100 random pixels, RMSE"].tolist() == [
+        "0.255",
+        "0.249 ± 0.001",
+        "0.194 ± 0.000",
+        "0.206 ± 0.004",
+        "0.186 ± 0.000",
+    ]
+    for task in ("10 random pixels", "30 random pixels", "top half"):
+        assert rows.loc["ANP", f"{task}, RMSE"][:5] > rows[f"{task}, RMSE"].iloc[0]
+    assert rows.loc["ANP", ["Roles", "Roles, untrained"]].tolist() == [
+        "0.254 ± 0.048",
+        "0.000 ± 0.000",
+    ]

@@ -168,7 +168,7 @@ def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
     for row, examples in first_facts(study, "examples"):
         for image in examples.get("images", []):
             title = method_title(row["method"], row["variant"])
-            labels.append(f"{title}, {TITLES[image['task']]}")
+            labels.append(f"{title}\n{TITLES[image['task']]}")
             lines.append(_pictures(image))
     if not lines:
         return panels(0, 0)[0]
