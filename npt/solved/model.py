@@ -39,6 +39,10 @@ class Mixture:
     sharpness: float
     bias: torch.Tensor
 
+    def mixed(self, predictions: torch.Tensor) -> torch.Tensor:
+        """The mixture (m, C) of predictions (S, m, C)."""
+        return torch.einsum("s,smc->mc", self.shares, predictions)
+
 
 def fit(
     features: np.ndarray,
@@ -120,9 +124,11 @@ class SolvedNPT:
             coefficients.append(solution.coefficients(self.targets))
             if mixture is None:
                 left_out.append(solution.leave_one_out(self.targets))
-        self.mixture = mixture or self._mixed(torch.stack(left_out))
         if mixture is None:
-            self.left_out_scores = self._shared(left_out)
+            predictions = torch.stack(left_out)
+            mixture = self._mixed(predictions)
+            self.left_out_scores = mixture.mixed(predictions)
+        self.mixture = mixture
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
         shared = self.mixture.shares[:, None, None] * slopes
         self.slopes = shared.unflatten(0, (len(self.kernels), -1)).sum(1)  # (H, m, C)
@@ -247,12 +253,8 @@ class SolvedNPT:
 
         Standardised targets, or shares of classes minus those of the context.
         """
-        solutions = self._solutions()
-        return self._shared([one.leave_one_out(self.targets) for *_, one in solutions])
-
-    def _shared(self, predictions: list[torch.Tensor]) -> torch.Tensor:
-        """The mixture of predictions (m, C) of the solutions."""
-        return torch.einsum("s,smc->mc", self.mixture.shares, torch.stack(predictions))
+        predictions = [one.leave_one_out(self.targets) for *_, one in self._solutions()]
+        return self.mixture.mixed(torch.stack(predictions))
 
     def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
         """Kernel, parameters and solution of every head and ridge."""

@@ -98,6 +98,11 @@ def nearly_equal(values: pd.Series | np.ndarray) -> bool:
     return bool(np.ptp(values) <= ROUNDING * largest)
 
 
+def complete(values: pd.Series) -> pd.Series:
+    """Values of folds; none if one is missing, since a mean of the others is another quantity."""
+    return values[:0] if values.isna().any() else values
+
+
 def standard_error(values: pd.Series) -> float:
     """Standard error of a mean; NaN for one value or a missing one, 0 for nearly equal ones."""
     if len(values) < 2:

@@ -36,6 +36,7 @@ from workflow.report.statistics import (
     MODEL,
     ModelRows,
     by_model,
+    complete,
     fold_means,
     fold_test,
     fraction_tested,
@@ -126,7 +127,7 @@ def _rows_of(
             after = twin.rows.set_index("fold")["test_loss"]
             benefits = effect(base["test_loss"], after.reindex(base.index))
         for name, values in zip(EFFECTS, (depends, benefits), strict=True):
-            known = values[:0] if values.isna().any() else values
+            known = complete(values)
             row[name] = known.mean()
             row[f"{name}_error"] = standard_error(known)
             row[f"{name}_worse"] = (known > 0).sum()

@@ -36,6 +36,7 @@ from workflow.report.statistics import (
     MODEL,
     ModelRows,
     by_model,
+    complete,
     fold_test,
     fraction_tested,
     standard_error,
@@ -156,16 +157,16 @@ def with_changes(study: pd.DataFrame, selection: Selection = EVERYTHING) -> pd.D
 def _row(model: ModelRows, selection: Selection) -> dict[str, Any]:
     """Facts of a model from its rows with changes."""
     rows = model.rows
-    effects = rows["effect"]
-    effects = effects[:0] if effects.isna().any() else effects
+    effects = complete(rows["effect"])
     low, high = _interval(model, selection)
-    mean, error = rows["change"].mean(skipna=False), standard_error(rows["change"])
+    changes = complete(rows["change"])
+    mean, error = changes.mean(), standard_error(changes)
     paper = published_change(model) if selection == EVERYTHING else np.nan
     return {
         **model.facts(),
         "permuted_columns": selection.columns,
         "permuted_rows": selection.rows,
-        "movement": rows["movement"].mean(skipna=False),
+        "movement": complete(rows["movement"]).mean(),
         "effect": effects.mean(),
         "largest_effect": effects.abs().max(),
         "worse_folds": (effects > 0).sum(),

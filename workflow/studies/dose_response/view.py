@@ -22,6 +22,7 @@ from workflow.report.sections import Card, Section, Table, View, model_cells, pr
 from workflow.report.statistics import (
     MODEL,
     by_model,
+    complete,
     of_model,
     standard_error,
     with_columns,
@@ -206,7 +207,7 @@ def _means(folds: pd.DataFrame) -> pd.DataFrame:
 
 def _whole_mean(values: pd.Series) -> float:
     """Mean over folds; NaN if one has no value."""
-    return float(values.mean(skipna=False))
+    return float(complete(values).mean())
 
 
 def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
