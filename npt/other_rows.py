@@ -130,6 +130,8 @@ def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison
     Returns:
         Losses of the model (`before`) and of its twin (`after`) on the same test rows.
     """
+    if is_classifier(model) != is_classifier(twin):
+        raise ValueError("twin: one of model and twin is a classifier, and the other is none")
     return _compared(model, X, y, cv, lambda _, train, test: _losses(_fitted(twin, *train), *test))
 
 
@@ -172,7 +174,8 @@ def _losses(fitted: Any, features: Any, target: np.ndarray) -> np.ndarray:
     """Losses (n,) of a fitted model on rows."""
     if not is_classifier(fitted):
         return np.square(fitted.predict(features) - target)
-    codes = pd.Index(fitted.classes_).get_indexer(pd.Index(target))
+    classes = pd.Index(fitted.classes_, dtype=object)
+    codes = classes.get_indexer(pd.Index(target, dtype=object))
     unseen = np.zeros(len(target))  # last, for code -1: a class that no train row has
     probabilities = np.column_stack([fitted.predict_proba(features), unseen])
     return negative_log_likelihoods(codes, probabilities)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from scipy.stats import wilcoxon
+from scipy.stats import ttest_1samp, wilcoxon
 from sklearn import datasets
 
 import npt
@@ -87,6 +87,11 @@ def test_lead_over_catboost_on_held_out_tables() -> None:
     assert (len(classes), (classes["npt_solved"] < classes["catboost"]).sum()) == (20, 8)
 
 
+def tuned_tables() -> list[str]:
+    """Public tables on which defaults were chosen."""
+    return [name for name, table in public_tables().items() if table.tuned_on]
+
+
 @pytest.mark.parametrize(
     ("method", "untuned", "depends", "benefits"),
     [
@@ -131,8 +136,7 @@ def test_dependence_and_benefit_on_public_tables(
     effects = row_effects(ROOT / "results/reference/public")
     effects = effects[effects["method"] == method]
     if untuned:
-        tuned = [name for name, table in public_tables().items() if table.tuned_on]
-        effects = effects[~effects["dataset"].isin(tuned)]
+        effects = effects[~effects["dataset"].isin(tuned_tables())]
     for kind, expected in (("depends", depends), ("benefits", benefits)):
         of_kind = effects[effects["kind"] == kind]
         is_regression = of_kind["task"] == "regression"
@@ -142,15 +146,21 @@ def test_dependence_and_benefit_on_public_tables(
             assert (round(np.exp(values.mean()), 2), (values > 0).sum(), p) == numbers
 
 
-@pytest.mark.parametrize(("method", "more", "p"), [("npt_compact", 9, 0.027), ("tabr", 10, 0.002)])
-def test_models_depend_more_than_they_benefit(method: str, more: int, p: float) -> None:
+@pytest.mark.parametrize(
+    ("method", "more", "p", "p_without_relatives"),
+    [("npt_compact", 9, 0.027, 0.078), ("tabr", 10, 0.002, 0.008)],
+)
+def test_models_depend_more_than_they_benefit(
+    method: str, more: int, p: float, p_without_relatives: float
+) -> None:
     effects = row_effects(ROOT / "results/reference/public").query("task == 'regression'")
-    tuned = [name for name, table in public_tables().items() if table.tuned_on]
-    effects = effects[(effects["method"] == method) & ~effects["dataset"].isin(tuned)]
+    effects = effects[(effects["method"] == method) & ~effects["dataset"].isin(tuned_tables())]
     by_kind = effects.pivot(index="dataset", columns="kind", values="effect")
     difference = by_kind["depends"] - by_kind["benefits"]
     assert len(difference) == 10
     assert ((difference > 0).sum(), round(wilcoxon(difference).pvalue, 3)) == (more, p)
+    fewer = difference.drop(["weather_izmir", "wine_quality_red"])
+    assert round(wilcoxon(fewer).pvalue, 3) == p_without_relatives
 
 
 def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
@@ -167,7 +177,7 @@ def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
     assert (round(factors.min(), 1), round(factors.max(), 1)) == (2.5, 3.8)
 
 
-def test_a_tenth_of_the_rows_costs_the_same_at_prediction_as_in_training() -> None:
+def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training() -> None:
     table = table_of(reference_study("public/context"), "context", "context")
     tenth = table.tidy.query("task == 'regression' and share == 0.1")
     assert tenth["dataset"].nunique() == 15
@@ -179,6 +189,21 @@ def test_a_tenth_of_the_rows_costs_the_same_at_prediction_as_in_training() -> No
     ]
     one = [(name, "in training") for name in ("catboost", "random_forest")]
     assert sorted(factors.index) == sorted([*both, *one])
+    by_kind = table.tidy.query("share == 0.1").pivot(
+        index=["method", "dataset"], columns="kind", values="effect"
+    )
+    differences = (by_kind["at prediction"] - by_kind["in training"]).dropna()
+    is_regression = differences.index.isin(tenth["dataset"], level="dataset")
+    for _, values in differences[is_regression].groupby("method"):
+        assert len(values) == 15
+        low, high = np.exp(ttest_1samp(values, 0).confidence_interval())
+        assert 0.865 < low < 1 < high < 1.175
+    complete = table.tidy.query("share == 0.02 and kind == 'in training'").dropna(subset="effect")
+    for method, values in differences[~is_regression].groupby("method"):
+        kept = complete.loc[complete["method"] == method, "dataset"]
+        values = values[values.index.isin(kept, level="dataset")]
+        assert len(values) == 22
+        assert wilcoxon(values).pvalue > 0.13
     rows = pd.DataFrame(table.sections[0].columns).map(lambda cell: cell.text)
     classes = rows[rows["Datasets"] == "22 classifications"]
     costs = classes.pivot(index="Method", columns="Share", values="10 %")
@@ -189,12 +214,11 @@ def test_a_tenth_of_the_rows_costs_the_same_at_prediction_as_in_training() -> No
 
 def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
     tidy = table_of(reference_study("row_models/context"), "context", "context").tidy
-    tidy = tidy.query("kind == 'at prediction'").set_index(["method", "dataset", "share"])["error"]
-    shares = tidy.unstack()
-    ratios = (shares[0.01] / shares[1.0]).unstack().round(2)
-    assert list(ratios.columns) == ["boston_housing", "yacht"]
-    assert (ratios.loc["npt"] <= 1.01).all()
-    assert ratios.loc["npt_compact"].tolist() == [1.02, 3.03]
+    hundredth = tidy.query("kind == 'at prediction' and share == 0.01")
+    factors = np.exp(hundredth.pivot(index="method", columns="dataset", values="effect"))
+    assert list(factors.columns) == ["boston_housing", "yacht"]
+    assert (factors.loc["npt"] <= 1.01).all()
+    assert factors.loc["npt_compact"].to_numpy() == pytest.approx([1.015, 3.42], abs=5e-3)
 
 
 def test_small_npt_is_not_shown_to_gain_from_unlabelled_rows() -> None:
@@ -224,6 +248,30 @@ def test_small_npt_ranks_as_catboost() -> None:
     differences = np.log(rmse["npt"] / rmse["npt_solved"])
     assert (round(np.exp(differences.mean()), 2), (differences > 0).sum()) == (1.19, 14)
     assert round(wilcoxon(differences).pvalue, 3) == 0.004
+    untuned = differences.drop(tuned_tables(), errors="ignore")
+    assert (len(untuned), (untuned > 0).sum()) == (10, 9)
+    assert round(wilcoxon(untuned).pvalue, 3) == 0.049
+
+
+def test_solved_npt_is_ahead_of_three_methods_where_no_default_was_tuned() -> None:
+    study = reference_study("public/main")
+    untuned = study[~study["dataset"].isin(tuned_tables())]
+    against_solved = rank_tests(untuned, Scoring(PAPER_METRICS)).pairs.loc[("npt_solved", "base")]
+    separated = against_solved[against_solved < 0.05].index.get_level_values("method")
+    assert sorted(separated) == ["constant", "knn", "linear"]
+
+
+def test_models_of_stored_rows_keep_near_rows() -> None:
+    deletion = table_of(reference_study("row_models/deletion"), "deletion", "deletion").tidy
+    p_values = deletion.pivot(index="method", columns="dataset", values="p_random")
+    trained = p_values.loc[["npt", "npt_compact"]]
+    stored = p_values.drop(trained.index)
+    assert stored.size == 18
+    assert (stored > 0.04).stack().pipe(lambda is_larger: is_larger[is_larger]).index.tolist() == [
+        ("gaussian_process", "yacht")
+    ]
+    assert trained.loc["npt_compact"].round(3).tolist() == [0.32, 0.125, 0.016]
+    assert (trained.loc["npt"].dropna() >= 0.9).all()
 
 
 def test_npt_depends_on_rows_late_in_its_training() -> None:

@@ -29,6 +29,7 @@ from tabulate import tabulate
 from baselines import methods
 from npt.atomic import replacing
 from npt.data.custom.dataset import CustomDataset, CustomTask
+from npt.data.custom.options import add_options, given_options
 from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
@@ -58,11 +59,7 @@ SETTINGS = {
 }
 PROBED_ROWS = 40
 FEW_CLASSES = 10  # whole numbers with at most so many values are classes
-LISTS = {  # keys of the table's declaration that are options, too
-    "drop": "columns that are not features",
-    "categorical": "columns whose numbers are categories",
-    "missing": "words and numbers that mark missing cells",
-}
+OWN = ("task", "folds")  # options of another meaning than in the declaration of a table
 EXPLAINED = 3  # rows
 RESTING_ON = 3  # fitted rows for each explained one
 MOST_EXPLAINABLE = 10_000  # rows
@@ -103,10 +100,8 @@ def run() -> None:
 def _parser() -> argparse.ArgumentParser:
     arguments = parser(__doc__)
     arguments.add_argument("path", help="file of text, .parquet, .arff, .xlsx or .xls")
-    arguments.add_argument("--target", required=True, help="column to predict")
-    arguments.add_argument("--task", choices=("regression", "classification"), default=None)
-    for name, meaning in LISTS.items():
-        arguments.add_argument(f"--{name}", nargs="+", default=[], help=meaning)
+    add_options(arguments, but=OWN)
+    arguments.add_argument("--task", choices=("regression", "classification"))
     arguments.add_argument(
         "--methods",
         nargs="+",
@@ -115,9 +110,9 @@ def _parser() -> argparse.ArgumentParser:
         help="separated by blanks or commas, instead of those that fit into the time: "
         + ", ".join(methods()),
     )
-    arguments.add_argument("--folds", type=_positive, default=3, help="folds of ten (default: 3)")
-    arguments.add_argument("--cores", type=_positive, default=os.cpu_count() or 1)
-    arguments.add_argument("--minutes", type=_minutes, default=2.0, help="time limit (default: 2)")
+    arguments.add_argument("--folds", type=count, default=3, help="folds to run (default: 3)")
+    arguments.add_argument("--cores", type=count, default=os.cpu_count() or 1)
+    arguments.add_argument("--minutes", type=minutes, default=2.0, help="time limit (default: 2)")
     arguments.add_argument("--output", type=Path, help="folder (default: NAME_benchmark)")
     return arguments
 
@@ -132,24 +127,25 @@ def _methods(words: Sequence[str]) -> list[str]:
     return names
 
 
-def _positive(text: str) -> int:
+def count(text: str) -> int:
+    """At least 1; argparse names the function where the text is no number."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
 
 
-def _minutes(text: str) -> float:
-    minutes = float(text)
-    if not 0 < minutes < math.inf:
+def minutes(text: str) -> float:
+    """A positive time."""
+    time_limit = float(text)
+    if not 0 < time_limit < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number of minutes")
-    return minutes
+    return time_limit
 
 
 def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     """The table, and its declaration, with the task that its target suggests."""
-    block = {"path": str(Path(options.path).resolve()), "target": options.target}
-    block |= {key: getattr(options, key) for key in LISTS}
+    block = {**given_options(options, but=OWN), "path": str(Path(options.path).resolve())}
     name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
     if name in datasets() or not name[0].isalpha():
         name = f"table_{name}"
@@ -324,13 +320,12 @@ def explained(table: Table, split: Split) -> Iterator[str]:
         yield f"No prediction is explained: {str(error).removeprefix('explain: ')}"
         return
     rows = explained_rows[frame["row"]]
-    rests_on = fitted_rows[frame["fitted_row"]]
     columns = {
         "row": rows + 1,
         "truth": target[rows],
         "predicted": frame["prediction"],
-        "rests on row": rests_on + 1,
-        "of target": target[rests_on],
+        "rests on row": fitted_rows[frame["fitted_row"]] + 1,
+        "of target": frame["target"],
         "weight": frame["weight"],
     }
     if table.task != "regression":

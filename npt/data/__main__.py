@@ -13,10 +13,10 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_origin
 
 from npt.data.custom import CustomDataset
 from npt.data.custom.formats import read_openml
+from npt.data.custom.options import add_options, given_options
 from npt.data.custom.reading import folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
@@ -25,7 +25,6 @@ from npt.table import PARTS
 from npt.validation import validated
 
 OPENML = "openml:"
-SOURCES = ("name", "path", "openml", "openml_task")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -74,19 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument(
         "path", help=f"file of text, .parquet, .arff, .xlsx or .xls, or {OPENML}NUMBER"
     )
-    for name, field in CustomDataset.model_fields.items():
-        if name in SOURCES:
-            continue
-        kind: Any = field.annotation
-        is_list = get_origin(kind) is tuple
-        inspect.add_argument(
-            f"--{name.replace('_', '-')}",
-            nargs="+" if is_list else None,
-            type=kind if kind in (int, float) else str,
-            required=field.is_required(),
-            default=argparse.SUPPRESS,
-            help=field.description,
-        )
+    add_options(inspect)
     return parser
 
 
@@ -147,13 +134,10 @@ def _openml_number(name: str) -> int | None:
 
 def inspect(options: argparse.Namespace) -> None:
     """Read and split a table as the workflow would, and print its description."""
-    block: dict[str, Any] = vars(options).copy()
-    for key in ("action", "downloads"):
-        del block[key]
-    path = block.pop("path")
-    number = _openml_number(path)
-    source = {"path": path} if number is None else {"openml": number}
-    dataset = validated(CustomDataset, {**block, **source, "name": Path(path).name}, "")
+    number = _openml_number(options.path)
+    source = {"path": options.path} if number is None else {"openml": number}
+    block = {**given_options(options), **source, "name": Path(options.path).name}
+    dataset = validated(CustomDataset, block, "")
     custom = read_custom(dataset, options.downloads)
     folds = folds_of(dataset, custom)
     sizes = [str(len(folds[0].rows(part))) for part in PARTS]

@@ -18,7 +18,12 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+)
 
 from npt.data.splits import labels_of, random_parts
 from npt.errors import UserError
@@ -222,8 +227,9 @@ class NPTEstimator(BaseEstimator):
             rows = np.flatnonzero(weights)
             weights = weights[rows]
         named = {name: getattr(self, name) for name in NAMED}
+        count = len(rows) + (0 if X_val is None else _num_samples(X_val))
         architecture = architecture_of(
-            self.architecture, named, len(rows), of_classes=self._task == "classifier"
+            self.architecture, named, count, of_classes=self._task == "classifier"
         )
         if weights is not None and architecture != "solved":
             weights = weights / weights.max()

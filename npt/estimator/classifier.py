@@ -48,7 +48,7 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         return Column(TARGET, "categorical", tuple(str(name) for name in classes))
 
     def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
-        codes = pd.Index(self.classes_).get_indexer(pd.Index(y))
+        codes = pd.Index(self.classes_, dtype=object).get_indexer(pd.Index(y, dtype=object))
         if (codes < 0).any():
             first = y[(codes < 0).argmax()]
             raise ValueError(f"{where} has the class {str(first)!r}; allowed: those of fit")

@@ -15,7 +15,8 @@ class Explanation:
     """Fitted rows that n predictions attend to, and m that they may attend to.
 
     "Without" a fitted row means that no block attends to it, and that nothing is copied from it.
-    The network stays the same: it was trained with that row.
+    The network stays the same: it was trained with that row. So do the residuals of other rows,
+    which compact NPT copies.
 
     Indices of fitted rows are those in the X of `fit`. Those of X_val follow them.
 
@@ -25,9 +26,10 @@ class Explanation:
         context: Indices (m,) of the fitted rows that are attended to.
         frame: A line for each explained row and fitted row, those with the highest attention first:
             `row` (index in the explained X), `fitted_row` (index in the X of `fit`), `weight` (its
-            attention), `target` (its target), `prediction` (a value or class), `score` (the value,
-            or the probability of that class), and the score `without_row`, and
-            `without_all_rows` that are shown.
+            attention), `target` (its target; solved NPT takes equal rows as one, with their mean
+            target or most frequent class, and the index of the first), `prediction` (a value or
+            class), `score` (the value, or the probability of that class), and the score
+            `without_row`, and `without_all_rows` that are shown.
     """
 
     attention: np.ndarray

@@ -205,7 +205,13 @@ class SolvedNPT:
         for share, near, solution in self._attending(self._encoded(features)):
             parts = [solution.without(near, self.targets, rows) for rows in left_out]
             scores = scores + share * torch.stack(parts)
-        return [self._decoded(predicted) for predicted in scores]
+        if self.classes is None:
+            return [self._decoded(predicted) for predicted in scores]
+        counts = self._counts()
+        return [
+            self._logits_without(predicted, counts[rows].sum(1)).softmax(1).cpu().numpy()
+            for predicted, rows in zip(scores, left_out, strict=True)
+        ]
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
         """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
@@ -233,7 +239,9 @@ class SolvedNPT:
         centred = self.context.targets - centre
         self.scale = 1.0
         if self.classes is None:
-            self.scale = float(np.sqrt(shares @ centred[:, 0] ** 2)) or 1.0
+            exponent = np.frexp(np.abs(centred).max())[1]  # squares of tiny numbers vanish
+            deviation = np.sqrt(shares @ np.ldexp(centred[:, 0], -exponent) ** 2)
+            self.scale = float(np.ldexp(deviation, exponent)) or 1.0
         self.targets = torch.from_numpy(centred / self.scale).to(self.device)
         self.centre = torch.from_numpy(centre).to(self.device)
 
@@ -290,18 +298,24 @@ class SolvedNPT:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
         if self.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
-        return self._logits(scores).softmax(1).cpu().numpy()
+        return self._logits(scores, self.centre).softmax(1).cpu().numpy()
 
-    def _logits(self, scores: torch.Tensor, shares: torch.Tensor | None = None) -> torch.Tensor:
-        """Logits (n, C) from scores minus shares of classes: those of the context, or others."""
-        prior = log_shares(self.centre if shares is None else shares)
-        return self.mixture.sharpness * scores + prior + self.mixture.bias
+    def _logits(self, scores: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+        """Logits (n, C) from scores minus shares of classes."""
+        return self.mixture.sharpness * scores + log_shares(shares) + self.mixture.bias
+
+    def _counts(self) -> torch.Tensor:
+        """Weights (m, C) of the classes of the context rows."""
+        return self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
+
+    def _logits_without(self, scores: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+        """Logits (n, C) from scores, and shares of classes without some of their weights (n, C)."""
+        shares = self._counts().sum(0) - counts
+        shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
+        return self._logits(scores + self.centre - shares, shares)
 
     def _left_out_logits(self) -> torch.Tensor:
         """Logits (m, C) of the context rows, from labels and shares of classes of all others."""
         if len(self.weights) == 1:
-            return self._logits(self.left_out_scores)
-        counts = self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
-        shares = counts.sum(0) - counts
-        shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
-        return self._logits(self.left_out_scores + self.centre - shares, shares)
+            return self._logits(self.left_out_scores, self.centre)
+        return self._logits_without(self.left_out_scores, self._counts())

@@ -98,8 +98,7 @@ def test_a_missing_target_leaves_classes_what_they_are(
 
 def asked(path: Path, **changes: Any) -> argparse.Namespace:
     """The command line's options for a file whose target is y."""
-    options = {"target": "y", "drop": [], "categorical": [], "missing": [], "task": None}
-    return argparse.Namespace(**{"path": str(path), **options, **changes})
+    return argparse.Namespace(**{"path": str(path), "target": "y", "task": None, **changes})
 
 
 def test_numbers_beside_a_word_are_no_classes(tmp_path: Path) -> None:
@@ -132,6 +131,26 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(UserError, match=r"--output: .*config\.yaml is of another run"):
         run()
     assert config.read_text() == "preset: mine\n"
+
+
+def test_the_declaration_of_a_table_is_that_of_a_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "\n".join(f"{row};{row},5;{row / 7:.3f}".replace(".", ",") for row in range(60))
+    )
+    dataset, custom = read_table(asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2))
+    (split,) = folds_of(dataset, custom).values()
+    assert len(split.rows("test")) == 6  # of ten parts: `folds` of the command are those to run
+
+
+def test_equal_rows_have_their_mean_target(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    rows = [f"{row % 10},{row % 10 + 100 * (row % 20 < 10) + row / 1000}" for row in range(60)]
+    path.write_text("\n".join(["x,y", *rows]))
+    dataset, custom = read_table(asked(path))
+    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0])).splitlines()
+    header, _, first = (re.split(r"  +", line.strip()) for line in lines[2:5])
+    assert 20 < float(first[header.index("of target")]) < 90
 
 
 def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:

@@ -95,17 +95,18 @@ def extent(study: pd.DataFrame) -> str:
 
 def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
     """What was run, when, how long its methods computed, and on which machine."""
-    names = [*TRAINING, *SECONDS, "machine", "date"]
+    names = [*TRAINING, *SECONDS, "status", "machine", "date"]
     rows = pd.concat([study.reindex(columns=names) for study in studies])
     counts = [counted(rows[noun].nunique(), noun) for noun in ("dataset", "fold", "method")]
     facts = [f"Run {preset}: {' × '.join(counts)}"]
     dates = rows["date"].dropna()
     if len(dates):
         facts.append(" to ".join(dict.fromkeys([dates.min(), dates.max()])))
-    trainings = rows.dropna(subset="fit_seconds").drop_duplicates(TRAINING)
-    seconds = trainings[SECONDS].sum().sum()
+    trainings = rows[rows["status"] == "ok"].groupby(TRAINING)[SECONDS].max()
+    seconds = trainings.sum().sum()
     if seconds > 0:
-        facts.append(f"{significant(seconds / 60)} minutes of training and prediction")
+        least = "at least " if trainings["fit_seconds"].isna().any() else ""
+        facts.append(f"{least}{significant(seconds / 60)} minutes of training and prediction")
     machines = rows["machine"].dropna().unique()
     if len(machines):
         facts.append(machines[0] if len(machines) == 1 else f"{len(machines)} machines")
@@ -172,7 +173,7 @@ def failures(studies: Mapping[str, pd.DataFrame], scoring: Scoring) -> list[str]
             if row["status"] == "ok":
                 if not pd.isna(row.get(f"test_{metric}", 0.0)):
                     continue
-                reason = f"{METRICS[metric].title} is undefined on its test rows"
+                reason = f"no {METRICS[metric].title} on its test rows"
             seed = f", seed {row['seed']}" if row.get("seed", 0) else ""
             run = f"{name}: {row['method']} ({row['variant']}) on {row['dataset']}{seed}"
             folds.setdefault(f"{run}: {reason}", []).append(row["fold"])

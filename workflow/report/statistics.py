@@ -92,6 +92,13 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
     return rows.reset_index()[list(study.columns)]
 
 
+def datasets_and_folds(models: pd.DataFrame) -> str:
+    """How many datasets there are, and folds of each: `2 datasets × up to 3 folds`."""
+    folds = models.groupby("dataset")["folds"].max()
+    most = "up to " if folds.nunique() > 1 else ""
+    return f"{counted(len(folds), 'dataset')} × {most}{counted(int(folds.max()), 'fold')}"
+
+
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:
     """Whether values differ by rounding alone."""
     largest = np.abs(values).max()
@@ -201,7 +208,7 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
         reason = model.reason
         if len(undefined):
             title = METRICS[metric].title
-            reason = f"fold {undefined.iloc[0]}: {title} is undefined on its test rows"
+            reason = f"fold {undefined.iloc[0]}: no {title} on its test rows"
             values = values[:0]
         row = {
             **model.facts(),

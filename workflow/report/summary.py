@@ -51,7 +51,7 @@ def reference_study(name: str) -> pd.DataFrame:
 def stored_study(folder: Path, name: str, config: Config) -> pd.DataFrame:
     """Rows of a study in a folder, and its external results."""
     parts = [read_study(folder / f"{name}.csv")]
-    if name in config.studies:
+    if name in config.studies and "source" not in parts[0]:
         for external in config.studies[name].external_results:
             parts.append(read_study(ROOT / external))
     return pd.concat(parts, ignore_index=True).drop_duplicates(TRAINING, ignore_index=True)

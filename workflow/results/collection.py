@@ -50,6 +50,7 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
     path = Path(paths.run_rows(run.stem))
     if is_probed:
         path = Path(paths.probe_rows(study.name, run.stem))
+    made = path.parent if is_probed else path  # the probes of a run are made together
     planned = {"fingerprint": run.fingerprint, **data_columns(prepared)}
     read_arrays = cache(read_predictions)
     identity = f"{run.key} seed {run.seed} fold {study.runs[run.stem][0]}"
@@ -70,9 +71,9 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
                 row = row.changed(fold_scores(prepared, fold, arrays))
             rows.append(row)
     except FileNotFoundError as error:
-        raise UserError(f"{error.filename}: missing; has {identity}") from None
+        raise UserError(f"{error.filename}: missing; has {identity}; {remedy(made)}") from None
     except UserError as error:
-        raise UserError(f"{error}; {remedy(path)}") from None
+        raise UserError(f"{error}; {remedy(made)}") from None
     return rows
 
 

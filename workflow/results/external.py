@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -76,7 +77,10 @@ def _frame(path: Path) -> pd.DataFrame:
         if column not in frame:
             raise UserError(f"{path}: column {column} is missing")
     frame = frame.drop(columns="study", errors="ignore")
-    return frame.rename(columns={name: f"test_{name}" for name in METRICS})
+    frame = frame.rename(columns={name: f"test_{name}" for name in METRICS})
+    for column in frame.columns[frame.columns.duplicated()]:
+        raise UserError(f"{path}: {column} and {column.removeprefix('test_')}; one is allowed")
+    return frame
 
 
 def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
@@ -89,14 +93,14 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
         raise user_error(error, Row, where) from None
     except ValueError as error:
         raise UserError(f"{where}: {error}") from None
-    if row.data:
-        row.require(data_columns(prepared), where)
+    planned = data_columns(prepared)
+    row.require(planned if row.data else {"task": planned["task"]}, where)
     metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
     measured = [metric for metric in metrics if f"test_{metric.name}" in row.facts]
     for metric in measured:
         value = row.facts[f"test_{metric.name}"]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and 0 <= value <= metric.maximum):
+        if not (is_number and 0 <= value <= metric.maximum and value < math.inf):
             key = f"{where}.test_{metric.name}"
             raise UserError(f"{key}: {value!r}; allowed: 0 to {metric.maximum:g}")
     if row.status == "ok" and not measured:

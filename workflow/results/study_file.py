@@ -73,6 +73,7 @@ def read_study(path: Path) -> pd.DataFrame:
         frame = pd.read_csv(StringIO(text), keep_default_na=False, na_values=[""], dtype=types)
     except ValueError as error:
         raise UserError(f"{path}: damaged ({error})") from None
+    frame = frame.copy()  # a block for each type instead of each column
     return frame.drop(columns=last_column) if has_checksum else frame
 
 

@@ -15,7 +15,6 @@ import pandas as pd
 from npt.table import Task
 from workflow.report.cells import (
     Cell,
-    counted,
     emphasised,
     followed_by,
     formatted,
@@ -26,7 +25,7 @@ from workflow.report.cells import (
 )
 from workflow.report.ranks import tests_over_datasets
 from workflow.report.sections import Section
-from workflow.report.statistics import LEVEL, METHOD
+from workflow.report.statistics import LEVEL, METHOD, datasets_and_folds
 from workflow.report.titles import method_title, method_titles
 
 ROUNDING = 1e-5  # effect that single precision may cause
@@ -105,10 +104,8 @@ def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> s
         for (method, variant), mean in means.items():  # type: ignore[misc]
             size = effect_text(mean, task).removeprefix("× ").removeprefix("+")
             items.append(f"{size} ({method_title(method, variant)})")
-        folds = counted(int(part["folds"].max()), "fold")
-        extent = f"{counted(part['dataset'].nunique(), 'dataset')} × {folds}"
         verb = REGRESSION if is_regression else CLASSES
-        sentences.append(f"{change} {verb} {listed(items)}; {extent}.")
+        sentences.append(f"{change} {verb} {listed(items)}; {datasets_and_folds(part)}.")
     return " ".join(sentences)
 
 

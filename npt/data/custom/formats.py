@@ -118,7 +118,8 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
     header = content.partition(b"\n")[0].partition(b"\r")[0].decode(errors="ignore")
     if "\0" in header:
         raise UserError("is not UTF-8 text; save the file as UTF-8")
-    separator = separator or _separator_of(header)
+    if not separator:  # the first line of a file without a header has numbers
+        separator = _separator_of(header.replace(dataset.decimal, "") if dataset.names else header)
     if separator == BLANK:
         content = b"\n".join(b" ".join(line.split()) for line in content.splitlines())
     if header.count(separator) >= MAX_COLUMNS:

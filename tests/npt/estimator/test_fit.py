@@ -189,6 +189,12 @@ def test_unusable_classes_are_refused(target: np.ndarray, message: str) -> None:
         classifier(**FEW).fit(np.ones((4, 2)), target)
 
 
+def test_half_precision_numbers_are_classes() -> None:
+    target = np.array([0.0, 1.0] * 10, np.float16)
+    model = NPTClassifier(architecture="solved").fit(np.arange(20.0)[:, None], target)
+    assert set(model.predict([[1.0], [9.0]])) <= {0.0, 1.0}
+
+
 def test_series_of_text_and_nullable_types_are_classes() -> None:
     for values, kind in ((["no", "yes"], "str"), ([1, 2], "Int64"), ([True, False], "category")):
         target = pd.Series(values * 10, dtype=kind)
@@ -204,6 +210,9 @@ def test_auto_is_solved_but_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> No
     small = {**COMPACT, "architecture": "auto", "max_updates": 2}
     weighted = NPTRegressor(**small).fit(frame, target, sample_weight=np.arange(41)[1:])
     assert isinstance(weighted.model_, CompactModel)
+    with_validation = {"X_val": frame[30:], "y_val": target[30:]}
+    more = NPTRegressor(**small).fit(frame[:30], target[:30], **with_validation)
+    assert isinstance(more.model_, CompactModel)
     fewer = NPTRegressor(max_updates=2).fit(frame, target, sample_weight=np.arange(40))
     assert isinstance(fewer.model_, SolvedModel)
 

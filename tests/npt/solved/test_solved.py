@@ -214,6 +214,20 @@ def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None
     assert same.predict(QUERIES) == pytest.approx(model.predict(QUERIES), abs=1e-9)
     fewer = model.among(FEATURES[: ROWS - 1], labels[:-1])
     assert fewer.mixture is model.mixture
-    if classes is None:
-        (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.groups[-1]))
-        assert fewer.predict(QUERIES) == pytest.approx(without, abs=0.01 * TARGET.std())
+    (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.groups[-1]))
+    tolerance = 0.01 * TARGET.std() if classes is None else 1e-9
+    assert fewer.predict(QUERIES) == pytest.approx(without, abs=tolerance)
+
+
+def test_a_class_without_rows_has_no_probability() -> None:
+    labels = np.array([2, *[0, 1] * 10])
+    model = fit(FEATURES[:21], labels, CATEGORICAL, classes=3)
+    (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.groups[0]))
+    assert (without[:, 2] < 1e-5).all()
+    assert np.allclose(without.sum(1), 1)
+
+
+def test_units_of_the_target_do_not_matter() -> None:
+    tiny = fit(FEATURES[:ROWS], 1e-160 * TARGET[:ROWS], CATEGORICAL)
+    expected = fit(FEATURES[:ROWS], TARGET[:ROWS], CATEGORICAL).predict(QUERIES)
+    assert 1e160 * tiny.predict(QUERIES) == pytest.approx(expected)

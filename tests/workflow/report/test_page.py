@@ -118,6 +118,8 @@ def test_run_has_its_days_machine_and_computing_time() -> None:
     assert days == "2026-11-30 to 2026-12-01"
     assert computing.startswith("8.1 minutes")
     assert machine == "Processor, 2 cores"
+    partly = study.assign(fit_seconds=[60.0, None] * 4)
+    assert " · at least 4.1 minutes" in run_line([partly], "toy")
     several = study.assign(machine=["a", "b"] * 4, date="2026-12-01")
     assert run_line([several], "toy").endswith("2 machines")
 
@@ -128,7 +130,7 @@ def test_missing_results_have_a_line_of_their_folds_and_seed() -> None:
     study.loc[is_yacht, list(FAILED)] = list(FAILED.values())
     study.loc[0, "test_auroc"] = np.nan
     undefined, *yacht = failures({"main": study}, SCORING)
-    assert undefined.startswith("main: npt (base) on breast_cancer: AUROC")
+    assert undefined.startswith("main: npt (base) on breast_cancer: no AUROC")
     assert [line.split(":")[1] for line in yacht] == [
         " npt (base) on yacht",
         " knn (base) on yacht",

@@ -6,6 +6,7 @@ from scipy import stats
 from tests.workflow.report.toy import FAILED, benchmark_study, seeds_study, with_failure
 from workflow.report.statistics import (
     by_model,
+    datasets_and_folds,
     fold_means,
     fold_test,
     fraction_tested,
@@ -47,7 +48,7 @@ def test_undefined_metric_is_a_reason() -> None:
     study = benchmark_study()
     study.loc[0, "test_auroc"] = np.nan
     summary = summarise(study, "binary", "auroc").set_index("method")
-    assert summary.loc["npt", "reason"] == "fold 0: AUROC is undefined on its test rows"
+    assert summary.loc["npt", "reason"] == "fold 0: no AUROC on its test rows"
 
 
 def test_models_with_a_failure_are_left_out_as_a_whole() -> None:
@@ -96,3 +97,9 @@ def test_fraction_tested_is_unknown_if_a_fold_lacks_it() -> None:
     sizes = pd.DataFrame({"train_rows": [70, 70], "test_rows": [10, np.nan]})
     assert fraction_tested(sizes.iloc[:1]) == pytest.approx(1 / 7)
     assert np.isnan(fraction_tested(sizes))
+
+
+def test_folds_that_some_datasets_lack_are_an_upper_bound() -> None:
+    models = pd.DataFrame({"dataset": ["a", "a", "b"], "folds": [3, 2, 1]})
+    assert datasets_and_folds(models) == "2 datasets × up to 3 folds"
+    assert datasets_and_folds(models[:2]) == "1 dataset × 3 folds"

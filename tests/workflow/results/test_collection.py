@@ -102,7 +102,9 @@ def test_row_of_an_earlier_probe_is_refused(changes: dict[str, Any]) -> None:
         finish_probe(planned, "corruption", stem)
     assert len(collect(planned, "corruption")) == 12
     finish_probe(planned, "corruption", KNN, **changes)
-    assert f"{next(iter(changes))}: " in refusal(planned, "corruption")
+    refused = refusal(planned, "corruption")
+    assert f"{next(iter(changes))}: " in refused
+    assert refused.endswith(f"remove {paths.probes(KNN)} and run again")
 
 
 @pytest.mark.parametrize(("limit", "planned_rows"), [(None, 2), (1, 1), (5, 2)])

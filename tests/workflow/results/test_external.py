@@ -107,6 +107,10 @@ def test_other_data_is_refused() -> None:
         ("dataset,method,fold,rmse,rmse\nyacht,theirs,0,1,2\n", "'rmse.1'"),
         (f"{HEADER}yacht,theirs,0,1\n", "0 rows of theirs (base) with seed 0 on yacht fold 1"),
         (f"{HEADER}yacht,theirs,0,1\nyacht,theirs,0,1\nyacht,theirs,1,1\n", "2 rows of theirs"),
+        (f"{HEADER}yacht,theirs,0,inf\n", "published.csv:2.test_rmse: inf"),
+        ("dataset,method,fold,rmse,status\nyacht,theirs,0,,failed\n", "published.csv:2: reason"),
+        ("dataset,method,fold,accuracy,task\nyacht,theirs,0,1,binary\n", "published.csv:2: task"),
+        ("dataset,method,fold,test_rmse,rmse\nyacht,theirs,0,1,2\n", "test_rmse and rmse"),
         ("", "published.csv"),
     ],
 )

@@ -30,6 +30,7 @@ from workflow.report.statistics import (
     METHOD,
     ROUNDING,
     SIZES,
+    datasets_and_folds,
     fold_means,
     fold_test,
     fraction_tested,
@@ -111,7 +112,7 @@ def scores_answer(tidy: pd.DataFrame) -> str:
     leaders = []
     for (method, variant), rank in means.head(LEADERS).items():  # type: ignore[misc]
         leaders.append(f"{method_title(method, variant)} ({rank:.2f})")
-    extent = f"{counted(len(ranks), 'dataset')} × {counted(int(tidy['folds'].max()), 'fold')}"
+    extent = datasets_and_folds(tidy[tidy["dataset"].isin(ranks.index)])
     methods = counted(len(means), "method")
     answer = f"{listed(leaders)} have the best mean ranks of {methods} on {extent}."
     if refusal(ranks):
