@@ -403,3 +403,9 @@ def test_images_are_completed_best_by_attention_to_the_context() -> None:
         "0.254 ± 0.048",
         "0.000 ± 0.000",
     ]
+
+
+def test_later_blocks_between_pixels_look_farther() -> None:
+    training = pd.read_csv(ROOT / "results/reference/images/siren_2d_span.metrics.csv")
+    last = training.filter(like="sigma").iloc[-1]
+    assert last.round(2).tolist() == [0.31, 0.33, 0.4, 0.47, 0.5, 0.54]
