@@ -131,7 +131,8 @@ def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison
         Losses of the model (`before`) and of its twin (`after`) on the same test rows.
     """
     if is_classifier(model) != is_classifier(twin):
-        raise ValueError("twin: one of model and twin is a classifier, and the other is none")
+        kind = "a classifier" if is_classifier(twin) else "no classifier"
+        raise ValueError(f"twin: is {kind}, unlike the model")
     return _compared(model, X, y, cv, lambda _, train, test: _losses(_fitted(twin, *train), *test))
 
 

@@ -246,10 +246,8 @@ def test_small_npt_ranks_as_catboost() -> None:
     regressions = study.query("task == 'regression'")
     rmse = regressions.pivot(index="dataset", columns="method", values="test_rmse")
     differences = np.log(rmse["npt"] / rmse["npt_solved"])
-    assert (round(np.exp(differences.mean()), 2), (differences > 0).sum()) == (1.19, 14)
-    assert round(wilcoxon(differences).pvalue, 3) == 0.004
     untuned = differences.drop(tuned_tables(), errors="ignore")
-    assert (len(untuned), (untuned > 0).sum()) == (10, 9)
+    assert (len(untuned), (untuned > 0).sum(), round(np.exp(untuned.mean()), 2)) == (10, 9, 1.15)
     assert round(wilcoxon(untuned).pvalue, 3) == 0.049
 
 

@@ -300,12 +300,12 @@ def answers(benchmark: Benchmark) -> Iterator[str]:
 
 
 def explained(table: Table, split: Split) -> Iterator[str]:
-    """Which fitted rows some predictions rest on, by solved NPT that is fitted without them."""
+    """Which rows some predictions of test rows rest on, by solved NPT fitted to all others."""
     from npt.estimator import NPTClassifier, NPTRegressor
 
     explained_rows = split.rows("test")[:EXPLAINED]
     known = ~np.isnan(table.truth)
-    known[explained_rows] = False
+    known[split.rows("test")] = False
     fitted_rows = np.flatnonzero(known)
     if len(fitted_rows) > MOST_EXPLAINABLE:
         return
@@ -332,7 +332,7 @@ def explained(table: Table, split: Split) -> Iterator[str]:
         columns["probability"] = frame["score"]
     columns["without it"] = frame["without_row"]
     yield ""
-    yield "Which rows do predictions rest on? By solved NPT, fitted to all rows but these:"
+    yield "Which rows do predictions rest on? By solved NPT, fitted to rows that are not tested:"
     yield tabulate(columns, headers="keys", floatfmt=".4g")
     yield "Row 1 is the first one below the header."
 

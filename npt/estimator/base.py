@@ -18,12 +18,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
 from npt.data.splits import labels_of, random_parts
 from npt.errors import UserError
@@ -226,28 +221,28 @@ class NPTEstimator(BaseEstimator):
             )
             rows = np.flatnonzero(weights)
             weights = weights[rows]
-        named = {name: getattr(self, name) for name in NAMED}
-        count = len(rows) + (0 if X_val is None else _num_samples(X_val))
-        architecture = architecture_of(
-            self.architecture, named, count, of_classes=self._task == "classifier"
-        )
-        if weights is not None and architecture != "solved":
-            weights = weights / weights.max()
-            weights = weights / weights.mean()
         target = self._learn_target(labels[rows])
         cells = self._encode_target(labels[rows], "y")
         features = learn_features(frame.iloc[rows], self.categorical)
         table = as_table(frame.iloc[rows], features, cells, target)
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val: both are needed, or none")
+        if X_val is not None:
+            table = table.followed_by(self._labelled(X_val, y_val, "y_val", features, target))
+        named = {name: getattr(self, name) for name in NAMED}
+        architecture = architecture_of(
+            self.architecture, named, table.rows, of_classes=self._task == "classifier"
+        )
+        if weights is not None and architecture != "solved":
+            weights = weights / weights.max()
+            weights = weights / weights.mean()
         seed = seed_of(self.random_state)
-        if X_val is not None or y_val is not None:
-            if X_val is None or y_val is None:
-                raise ValueError("X_val and y_val: both are needed, or none")
-            held_out = self._labelled(X_val, y_val, "y_val", features, target)
-            table = table.followed_by(held_out)
+        if X_val is not None:
+            held_out = table.rows - len(rows)
             split = _split(table.rows, np.arange(len(rows), table.rows))
-            rows = np.append(rows, len(frame) + np.arange(held_out.rows))
+            rows = np.append(rows, len(frame) + np.arange(held_out))
             if weights is not None:
-                weights = np.append(weights, np.ones(held_out.rows))
+                weights = np.append(weights, np.ones(held_out))
         elif architecture == "solved":
             split = _split(table.rows, NO_ROWS)
         else:

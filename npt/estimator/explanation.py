@@ -15,8 +15,8 @@ class Explanation:
     """Fitted rows that n predictions attend to, and m that they may attend to.
 
     "Without" a fitted row means that no block attends to it, and that nothing is copied from it.
-    The network stays the same: it was trained with that row. So do the residuals of other rows,
-    which compact NPT copies.
+    The network stays the same: it was trained with that row. Residuals of other rows, which compact
+    NPT copies, stay the same, too. Shares of classes in solved NPT are those of the other rows.
 
     Indices of fitted rows are those in the X of `fit`. Those of X_val follow them.
 

@@ -165,7 +165,7 @@ class SolvedNPT:
         shares = self.weights / self.weights.sum()
         if self.classes is None:
             squares = (self.targets - self.left_out_scores)[:, 0].square()
-            spread = self.context.spread[0] / self.scale**2
+            spread = self.context.spread[0] / (self.scale**2 or 1.0)
             variance = float(shares @ self.targets[:, 0].square()) + spread
             return (float(shares @ squares) + spread) / (variance or 1.0)
         likelihood = self._left_out_logits().log_softmax(1)

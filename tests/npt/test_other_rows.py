@@ -65,7 +65,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
         dependence(LinearRegression(), X, Y)
     with pytest.raises(ValueError, match="SVC: has no predict_proba"):
         benefit(SVC(), SVC(), X, LABELS)
-    with pytest.raises(ValueError, match=r"twin: one .* is a classifier"):
+    with pytest.raises(ValueError, match="twin: is no classifier"):
         benefit(KNeighborsClassifier(), KNeighborsRegressor(), X, LABELS)
     with pytest.raises(ValueError, match="y: 1 values are missing"):
         dependence(KNeighborsRegressor(), X, np.append(Y[1:], np.nan))

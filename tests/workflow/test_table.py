@@ -153,6 +153,19 @@ def test_equal_rows_have_their_mean_target(tmp_path: Path) -> None:
     assert 20 < float(first[header.index("of target")]) < 90
 
 
+def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "\n".join(["g,x,y", *(f"{row % 12},{row / 7},{row % 12}.5" for row in range(120))])
+    )
+    dataset, custom = read_table(asked(path, group="g"))
+    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0])).splitlines()
+    cells = [list(map(float, line.split())) for line in lines[4:-1]]
+    assert len(cells) == 9
+    for row, _, _, rests_on, *_ in cells:
+        assert row % 12 != rests_on % 12
+
+
 def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("\n".join(["x,y", *(f"1,{row / 7}" for row in range(60))]))

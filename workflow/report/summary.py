@@ -50,8 +50,10 @@ def reference_study(name: str) -> pd.DataFrame:
 
 def stored_study(folder: Path, name: str, config: Config) -> pd.DataFrame:
     """Rows of a study in a folder, and its external results."""
-    parts = [read_study(folder / f"{name}.csv")]
-    if name in config.studies and "source" not in parts[0]:
+    rows = read_study(folder / f"{name}.csv")
+    parts = [rows]
+    has_external = "source" in rows and rows["source"].notna().any()
+    if name in config.studies and not has_external:
         for external in config.studies[name].external_results:
             parts.append(read_study(ROOT / external))
     return pd.concat(parts, ignore_index=True).drop_duplicates(TRAINING, ignore_index=True)

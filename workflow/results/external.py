@@ -102,7 +102,8 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value <= metric.maximum and value < math.inf):
             key = f"{where}.test_{metric.name}"
-            raise UserError(f"{key}: {value!r}; allowed: 0 to {metric.maximum:g}")
+            most = "" if metric.maximum == math.inf else f" to {metric.maximum:g}"
+            raise UserError(f"{key}: {value!r}; allowed: numbers from 0{most}")
     if row.status == "ok" and not measured:
         names = ", ".join(metric.name for metric in metrics)
         raise UserError(f"{where}: no metric; {row.task} has {names}")

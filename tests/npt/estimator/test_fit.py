@@ -207,7 +207,7 @@ def test_auto_is_solved_but_for_many_rows(monkeypatch: pytest.MonkeyPatch) -> No
     model = NPTRegressor(max_updates=2).fit(frame, target)
     assert isinstance(model.model_, SolvedModel)
     monkeypatch.setattr("npt.estimator.hyperparameters.MOST_SOLVED_ROWS", 39)
-    small = {**COMPACT, "architecture": "auto", "max_updates": 2}
+    small = {"architecture": "auto", "max_updates": 2}
     weighted = NPTRegressor(**small).fit(frame, target, sample_weight=np.arange(41)[1:])
     assert isinstance(weighted.model_, CompactModel)
     with_validation = {"X_val": frame[30:], "y_val": target[30:]}

@@ -228,6 +228,7 @@ def test_a_class_without_rows_has_no_probability() -> None:
 
 
 def test_units_of_the_target_do_not_matter() -> None:
-    tiny = fit(FEATURES[:ROWS], 1e-160 * TARGET[:ROWS], CATEGORICAL)
-    expected = fit(FEATURES[:ROWS], TARGET[:ROWS], CATEGORICAL).predict(QUERIES)
-    assert 1e160 * tiny.predict(QUERIES) == pytest.approx(expected)
+    tiny = fit(FEATURES[:ROWS], 1e-200 * TARGET[:ROWS], CATEGORICAL)
+    expected = fit(FEATURES[:ROWS], TARGET[:ROWS], CATEGORICAL)
+    assert 1e200 * tiny.predict(QUERIES) == pytest.approx(expected.predict(QUERIES))
+    assert tiny.loss == pytest.approx(expected.loss)
