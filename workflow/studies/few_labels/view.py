@@ -101,7 +101,7 @@ def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
     by_arm = few.set_index([*KEYS, "fold", "unlabelled"])["loss"].unstack()
     by_arm = by_arm.reindex(columns=[*COLORS, "absent"])
     values = {arm: effect(by_arm[arm], by_arm["absent"]) for arm in COLORS}
-    return pd.DataFrame(values).groupby(KEYS, sort=False).mean().reset_index()
+    return pd.DataFrame(values).groupby(KEYS, sort=False).mean(skipna=False).reset_index()
 
 
 def _over_datasets(values: pd.DataFrame) -> list[Section]:
