@@ -412,3 +412,22 @@ def test_later_blocks_between_pixels_look_farther() -> None:
     training = pd.read_csv(ROOT / "results/reference/images/siren_2d_span.metrics.csv")
     last = training.filter(like="sigma").iloc[-1]
     assert last.round(2).tolist() == [0.31, 0.33, 0.4, 0.47, 0.5, 0.54]
+
+
+def test_the_mean_of_pixels_is_more_accurate_than_the_last_one() -> None:
+    trained = reference_study("images/positions").pivot(
+        index="seed", columns="variant", values="test_accuracy"
+    )
+    gain = 100 * (trained["siren_2d_mean"] - trained["siren_2d"])
+    low, high = ttest_1samp(gain, 0).confidence_interval()
+    assert (len(gain), round(gain.mean(), 1), round(low, 1), round(high, 1)) == (3, 1.5, 1.0, 2.0)
+
+
+def test_colours_are_completed_best_by_attention_to_the_context() -> None:
+    study = reference_study("neural_processes/completion_colour")
+    section = table_of(study, "processes", "likelihoods").sections[0]
+    rows = pd.DataFrame(section.columns).map(lambda cell: cell.text).set_index("Method")
+    errors = rows.filter(like="RMSE").astype(float)
+    assert (errors.idxmin() == "NPT, many tables (to_context)").all()
+    assert errors["100 random pixels, RMSE"].tolist() == [0.245, 0.205, 0.093, 0.094, 0.083]
+    assert (errors.loc["ANP"] > errors.iloc[0]).tolist() == [False, False, False, True, False]
