@@ -71,7 +71,8 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
                 row = row.changed(fold_scores(prepared, fold, arrays))
             rows.append(row)
     except FileNotFoundError as error:
-        raise UserError(f"{error.filename}: missing; has {identity}; {remedy(made)}") from None
+        how = "run again" if Path(error.filename) == made else remedy(made)
+        raise UserError(f"{error.filename}: missing; has {identity}; {how}") from None
     except UserError as error:
         raise UserError(f"{error}; {remedy(made)}") from None
     return rows
