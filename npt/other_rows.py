@@ -23,6 +23,7 @@ from sklearn.model_selection import check_cv
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 
+from npt.data.frames import class_codes
 from npt.errors import unknown
 from npt.metrics import negative_log_likelihoods
 from npt.perturbation import ColumnChoice
@@ -175,8 +176,7 @@ def _losses(fitted: Any, features: Any, target: np.ndarray) -> np.ndarray:
     """Losses (n,) of a fitted model on rows."""
     if not is_classifier(fitted):
         return np.square(fitted.predict(features) - target)
-    classes = pd.Index(fitted.classes_, dtype=object)
-    codes = classes.get_indexer(pd.Index(target, dtype=object))
+    codes = class_codes(target, fitted.classes_)
     unseen = np.zeros(len(target))  # last, for code -1: a class that no train row has
     probabilities = np.column_stack([fitted.predict_proba(features), unseen])
     return negative_log_likelihoods(codes, probabilities)

@@ -173,3 +173,8 @@ def values_of(table: Table, j: int) -> np.ndarray:
     if column.kind == "continuous":
         return table.numbers(j)
     return np.array([*column.levels, None], dtype=object)[table.cells[j]]
+
+
+def class_codes(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Index (n,) of each value among the classes, -1 for others; of any type of numbers or text."""
+    return pd.Index(classes, dtype=object).get_indexer(pd.Index(values, dtype=object))

@@ -227,26 +227,25 @@ class NPTEstimator(BaseEstimator):
         table = as_table(frame.iloc[rows], features, cells, target)
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val: both are needed, or none")
+        fitted = len(rows)
         if X_val is not None:
-            table = table.followed_by(self._labelled(X_val, y_val, "y_val", features, target))
+            held_out = self._labelled(X_val, y_val, "y_val", features, target)
+            table = table.followed_by(held_out)
+            rows = np.append(rows, len(frame) + np.arange(held_out.rows))
         named = {name: getattr(self, name) for name in NAMED}
         architecture = architecture_of(
             self.architecture, named, table.rows, of_classes=self._task == "classifier"
         )
-        if weights is not None and architecture != "solved":
-            weights = weights / weights.max()
-            weights = weights / weights.mean()
+        if weights is not None:
+            if architecture != "solved":
+                weights = weights / weights.max()
+                weights = weights / weights.mean()
+            weights = np.append(weights, np.ones(table.rows - fitted))
         seed = seed_of(self.random_state)
-        if X_val is not None:
-            held_out = table.rows - len(rows)
-            split = _split(table.rows, np.arange(len(rows), table.rows))
-            rows = np.append(rows, len(frame) + np.arange(held_out))
-            if weights is not None:
-                weights = np.append(weights, np.ones(held_out))
-        elif architecture == "solved":
-            split = _split(table.rows, NO_ROWS)
-        else:
+        if X_val is None and architecture != "solved":
             split = self._random_split(table, seed)
+        else:
+            split = _split(table.rows, np.arange(fitted, table.rows))
         self._together()  # refuses rows that attend to each other
         with computing(self.n_jobs):
             job = Job(

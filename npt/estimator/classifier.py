@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from npt.data.frames import class_codes
 from npt.estimator.base import TARGET, NPTEstimator
 from npt.estimator.frames import read_target
 from npt.table import Column
@@ -48,7 +48,7 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         return Column(TARGET, "categorical", tuple(str(name) for name in classes))
 
     def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
-        codes = pd.Index(self.classes_, dtype=object).get_indexer(pd.Index(y, dtype=object))
+        codes = class_codes(y, self.classes_)
         if (codes < 0).any():
             first = y[(codes < 0).argmax()]
             raise ValueError(f"{where} has the class {str(first)!r}; allowed: those of fit")

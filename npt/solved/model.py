@@ -251,8 +251,7 @@ class SolvedNPT:
         sharpness = 1.0
         bias = torch.zeros_like(self.centre)
         if self.classes is not None:
-            counts = (self.targets + self.centre) * self.weights[:, None]
-            shares, sharpness, bias = sharpened(predictions, counts, shares)
+            shares, sharpness, bias = sharpened(predictions, self._counts(), shares)
         return Mixture(shares, sharpness, bias)
 
     @cached_property
