@@ -20,7 +20,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import columns_of, counted, percent, significant, text
 from workflow.report.formats import html_note, html_table
 from workflow.report.sections import Section
-from workflow.report.statistics import TRAINING
+from workflow.report.statistics import METHOD, TRAINING, datasets_and_folds
 from workflow.report.study import ReportedStudy
 from workflow.report.svg import inline_svg
 from workflow.report.titles import dataset_title
@@ -84,21 +84,26 @@ def render(
 
 def extent(study: pd.DataFrame) -> str:
     """How much a study rests on."""
-    nouns = ["dataset", "fold"]
+    facts = planned_folds(study)
     if study["seed"].nunique() > 1:
-        nouns.append("seed")
-    counts = [counted(study[noun].nunique(), noun) for noun in nouns]
+        facts += f" × {study['seed'].nunique()} seeds"
     if "rows" in study and study["rows"].notna().any():
-        counts.append(f"at most {study['rows'].max():.0f} probed test rows of each")
-    return ", ".join(counts)
+        facts += f", at most {study['rows'].max():.0f} probed test rows of each"
+    return facts
+
+
+def planned_folds(rows: pd.DataFrame) -> str:
+    """How many datasets and folds there are in one or several studies."""
+    folds = rows.groupby(["study", *METHOD, "dataset"], dropna=False)["fold"].nunique()
+    return datasets_and_folds(folds.reset_index(name="folds"))
 
 
 def run_line(studies: Iterable[pd.DataFrame], preset: str) -> str:
     """What was run, when, how long its methods computed, and on which machine."""
-    names = [*TRAINING, *SECONDS, "status", "machine", "date"]
+    names = ["study", *TRAINING, *SECONDS, "status", "machine", "date"]
     rows = pd.concat([study.reindex(columns=names) for study in studies])
-    counts = [counted(rows[noun].nunique(), noun) for noun in ("dataset", "fold", "method")]
-    facts = [f"Run {preset}: {' × '.join(counts)}"]
+    methods = counted(rows["method"].nunique(), "method")
+    facts = [f"Run {preset}: {planned_folds(rows)} × {methods}"]
     dates = rows["date"].dropna()
     if len(dates):
         facts.append(" to ".join(dict.fromkeys([dates.min(), dates.max()])))

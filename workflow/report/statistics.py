@@ -94,9 +94,9 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
 
 def datasets_and_folds(models: pd.DataFrame) -> str:
     """How many datasets there are, and folds of each: `2 datasets × up to 3 folds`."""
-    folds = models.groupby("dataset")["folds"].max()
-    most = "up to " if folds.nunique() > 1 else ""
-    return f"{counted(len(folds), 'dataset')} × {most}{counted(int(folds.max()), 'fold')}"
+    most = "up to " if models["folds"].nunique() > 1 else ""
+    folds = counted(int(models["folds"].max()), "fold")
+    return f"{counted(models['dataset'].nunique(), 'dataset')} × {most}{folds}"
 
 
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:

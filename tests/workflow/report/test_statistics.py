@@ -99,7 +99,8 @@ def test_fraction_tested_is_unknown_if_a_fold_lacks_it() -> None:
     assert np.isnan(fraction_tested(sizes))
 
 
-def test_folds_that_some_datasets_lack_are_an_upper_bound() -> None:
-    models = pd.DataFrame({"dataset": ["a", "a", "b"], "folds": [3, 2, 1]})
+def test_folds_that_some_models_lack_are_an_upper_bound() -> None:
+    models = pd.DataFrame({"dataset": ["a", "a", "b"], "folds": [3, 3, 2]})
     assert datasets_and_folds(models) == "2 datasets × up to 3 folds"
+    assert datasets_and_folds(models[1:].assign(dataset="a")) == "1 dataset × up to 3 folds"
     assert datasets_and_folds(models[:2]) == "1 dataset × 3 folds"

@@ -81,7 +81,7 @@ def deletion_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     notes = [NOTE, _constants(DeletionOptions.from_study(study))]
     if any(map(is_protein, tidy["dataset"])):
         notes.append(PAPER)
-    title = "Rows that a prediction needs, and their distances"
+    title = "Rows that a prediction keeps, and their distances"
     return model_table(tidy, title, columns, notes, [OWN_DUPLICATE])
 
 
@@ -110,8 +110,8 @@ def _constants(options: DeletionOptions) -> str:
 
 def deletion_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Other rows were deleted from the context of each probed row as long as its prediction stayed
-    the same. A mark is one probed row. Below the diagonal, the rows that the prediction needs are
-    nearer than those that it does not need.
+    the same. A mark is one probed row. Below the diagonal, the rows that the prediction keeps are
+    nearer than those that were deleted.
     """
     figure, models = facets(probed_rows(study), MODEL, 10)
     for _, part, axis in models:
