@@ -9,7 +9,6 @@ report stay in the output folder.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import signal
@@ -23,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from tabulate import tabulate
 
 from baselines import methods
@@ -37,13 +35,13 @@ from npt.data.source import DOWNLOADS
 from npt.errors import UserError, unknown
 from npt.table import Split, Table
 from npt.validation import validated
-from workflow.config.reading import parse, read_file
+from workflow.config.reading import as_yaml, parse, read_file
 from workflow.planning import paths
 from workflow.report.formats import markdown_table
 from workflow.report.page import failures
 from workflow.report.study import reported_studies
 from workflow.results.study_file import read_study
-from workflow.runtime.command import execute, parser
+from workflow.runtime.command import execute, minutes, parser
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
@@ -133,14 +131,6 @@ def count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return number
-
-
-def minutes(text: str) -> float:
-    """A positive time."""
-    time_limit = float(text)
-    if not 0 < time_limit < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of minutes")
-    return time_limit
 
 
 def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
@@ -242,7 +232,7 @@ class Benchmark:
             "studies": studies,
         }
         with replacing(self.config) as partial:
-            partial.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+            partial.write_text(as_yaml(config), encoding="utf-8")
         return list(studies)
 
     def _snakemake(self, seconds: float | None, targets: Sequence[str]) -> bool:

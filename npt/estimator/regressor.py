@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         Args:
             coverage: The probability, between 0 and 1.
         """
-        if not 0 < coverage < 1:
+        if not isinstance(coverage, Real) or not 0 < coverage < 1:
             raise ValueError(f"coverage: {coverage!r}; allowed: above 0, below 1")
         return self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2])
 

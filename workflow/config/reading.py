@@ -99,5 +99,15 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+def as_yaml(config: Mapping[str, Any]) -> str:
+    """A configuration as YAML that `parse` and Snakemake read alike."""
+    return yaml.dump(config, Dumper=_Dumper, sort_keys=False)
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML's safe dumper, which quotes text such as `1e5`, too."""
+
+
+_Dumper.add_implicit_resolver(FLOAT, NUMBER, list("-+.0123456789"))
 _Loader.add_implicit_resolver(INTEGER, WHOLE_NUMBER, list("-+0123456789"))
 _Loader.add_implicit_resolver(FLOAT, NUMBER, list("-+.0123456789"))

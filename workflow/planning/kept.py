@@ -10,6 +10,7 @@ from typing import Any
 from npt.atomic import replacing
 from npt.checksum import json_line, without_checksum
 from npt.errors import UserError
+from workflow.config.reading import as_yaml
 from workflow.planning.paths import CONFIG, PLAN
 from workflow.planning.plan import Plan
 
@@ -22,11 +23,9 @@ def keep(plan: Plan) -> None:
 
 def keep_config(config: Mapping[str, Any]) -> None:
     """Write a configuration as Snakemake merged it from files and command line."""
-    import yaml
-
     plain = json.loads(json.dumps(config, default=str))
     with replacing(Path(CONFIG)) as partial:
-        partial.write_text(yaml.safe_dump(plain, sort_keys=False), encoding="utf-8")
+        partial.write_text(as_yaml(plain), encoding="utf-8")
 
 
 def load() -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import sys
@@ -27,6 +28,14 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
     options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     return options
+
+
+def minutes(text: str) -> float:
+    """A positive time; argparse names the function where the text is no number."""
+    time_limit = float(text)
+    if not 0 < time_limit < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of minutes")
+    return time_limit
 
 
 def limit_threads(threads: int) -> None:

@@ -24,7 +24,7 @@ from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row, write_rows
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, run_parser
+from workflow.runtime.command import execute, limit_threads, minutes, run_parser
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     options = run_parser(__doc__)
     options.add_argument(
         "--checkpoint-minutes",
-        type=float,
+        type=minutes,
         default=10.0,
         help="minutes between two checkpoints of a training or a search",
     )

@@ -190,8 +190,9 @@ def test_levels_and_architectures_without_quantiles_are_refused() -> None:
     for levels in ([0.5, 1.5], [], "0.5", [None]):
         with pytest.raises(ValueError, match="quantiles"):
             model.predict_quantiles(frame, levels)
-    with pytest.raises(ValueError, match="coverage: 90; allowed"):
-        model.predict_interval(frame, 90)
+    for coverage in (90, "a", None, np.nan):
+        with pytest.raises(ValueError, match=f"coverage: {coverage!r}; allowed"):
+            model.predict_interval(frame, coverage)
     with pytest.raises(ValueError, match=r"quantiles: 0.05 needs .* weight of 19, found 18"):
         model.predict_interval(frame, 0.9)
     assert np.isfinite(model.predict_interval(frame, 0.8)).all()

@@ -12,7 +12,7 @@ from npt.errors import UserError
 from workflow.config.__main__ import SCHEMA
 from workflow.config.folds import parse_folds
 from workflow.config.models import Config, studies_of
-from workflow.config.reading import parse, read, read_file
+from workflow.config.reading import as_yaml, parse, read, read_file
 from workflow.config.resolution import resolve
 from workflow.planning.plan import Plan
 
@@ -280,6 +280,14 @@ def test_odd_whole_numbers_are_text(written: str, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(f"folds: {written}\nrate: 5e-4\nseeds: [0, -12]\n")
     assert parse(path) == {"folds": written, "rate": 5e-4, "seeds": [0, -12]}
+
+
+@pytest.mark.parametrize("value", ["1e5", "010", "1:30", "no", "-3", 1e5, 5e-7, True, None])
+def test_written_values_keep_their_type(value: Any, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(as_yaml({"target": value}))
+    assert parse(path) == {"target": value}
+    assert type(parse(path)["target"]) is type(value)
 
 
 @pytest.mark.parametrize(
