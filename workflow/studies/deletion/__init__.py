@@ -19,7 +19,8 @@ class DeletionOptions(Options):
 
     Attributes:
         tolerance: Largest change of the prediction that a deletion may cause.
-        limit: The search ends at a deletion that changes the prediction by this much.
+        limit: The search ends at a deletion within the tolerance that changes the prediction by
+            this much.
         growth: Factor of the tolerance after `retries` rejected deletions in succession.
         left: The search ends when a smaller fraction of the rows remains.
     """

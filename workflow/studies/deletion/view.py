@@ -103,8 +103,8 @@ def _constants(options: DeletionOptions) -> str:
         f"A deletion is accepted if it changes the prediction by less than {options.tolerance:g} "
         "(of its size, at least a hundredth of the target's standard deviation; total variation "
         f"distance for classes). The tolerance grows after {options.retries} rejections in "
-        f"succession (the paper: 50), up to {options.limit:g}. The search ends below "
-        f"{100 * options.left:g} % of the rows."
+        "succession (the paper: 50). The search ends at a deletion within the tolerance that "
+        f"changes the prediction by {options.limit:g}, or below {100 * options.left:g} % of the rows."
     )
 
 
