@@ -14,7 +14,15 @@ from npt.metrics import METRICS
 from npt.table import Task
 from workflow.config.scoring import Ranking, Scoring
 from workflow.report.cells import counted
-from workflow.report.statistics import LEVEL, METHOD, MODEL, standard_error, summarise, tasks_of
+from workflow.report.statistics import (
+    LEVEL,
+    METHOD,
+    MODEL,
+    standard_error,
+    summarise,
+    tasks_of,
+    without_noise,
+)
 
 FEWEST_RANKED = 3  # datasets of which a mean rank is shown
 
@@ -60,7 +68,7 @@ def rank_methods(
         hole = holes.iloc[0]
         model = f"{hole['method']} ({hole['variant']})"
         raise UserError(f"{hole['dataset']}: {model} has no result and no reason; not ranked")
-    means = ranked["mean"]
+    means = without_noise(ranked["mean"])
     tie_break = "average"
     if ranking == "paper":
         places = {name: place for place, name in enumerate(ORDER_OF_EQUALS)}

@@ -94,15 +94,24 @@ def fold_means(study: pd.DataFrame) -> pd.DataFrame:
 
 def datasets_and_folds(models: pd.DataFrame) -> str:
     """How many datasets there are, and folds of each: `2 datasets × up to 3 folds`."""
+    return f"{counted(models['dataset'].nunique(), 'dataset')} × {folds_of(models)}"
+
+
+def folds_of(models: pd.DataFrame) -> str:
+    """How many folds models have: `up to 3 folds` where some have fewer."""
     most = "up to " if models["folds"].nunique() > 1 else ""
-    folds = counted(int(models["folds"].max()), "fold")
-    return f"{counted(models['dataset'].nunique(), 'dataset')} × {most}{folds}"
+    return most + counted(int(models["folds"].max()), "fold")
 
 
 def nearly_equal(values: pd.Series | np.ndarray) -> bool:
     """Whether values differ by rounding alone."""
     largest = np.abs(values).max()
     return bool(np.ptp(values) <= ROUNDING * largest)
+
+
+def without_noise(values: pd.Series) -> pd.Series:
+    """Values to twelve digits, so that those that differ by rounding alone are equal."""
+    return values.map(lambda value: float(f"{value:.12g}"))
 
 
 def complete(values: pd.Series) -> pd.Series:

@@ -15,6 +15,7 @@ import pandas as pd
 from npt.table import Task
 from workflow.report.cells import (
     Cell,
+    counted,
     emphasised,
     followed_by,
     formatted,
@@ -100,10 +101,14 @@ def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> s
     for is_regression, part in known.groupby(known["task"] == "regression", sort=False):
         task = "regression" if is_regression else "binary"
         means = part.groupby(METHOD)[effect].mean().sort_values(ascending=False)
+        datasets = part.groupby(METHOD)["dataset"].nunique()
         items = []
         for (method, variant), mean in means.items():  # type: ignore[misc]
             size = effect_text(mean, task).removeprefix("× ").removeprefix("+")
-            items.append(f"{size} ({method_title(method, variant)})")
+            title = method_title(method, variant)
+            if datasets[method, variant] < datasets.max():
+                title += f", {counted(datasets[method, variant], 'dataset')}"
+            items.append(f"{size} ({title})")
         verb = REGRESSION if is_regression else CLASSES
         sentences.append(f"{change} {verb} {listed(items)}; {datasets_and_folds(part)}.")
     return " ".join(sentences)

@@ -26,13 +26,14 @@ def row_effects(folder: Path) -> pd.DataFrame:
     if (folder / "benefit.csv").exists():
         trained = read_study(folder / "benefit.csv")
         base = trained[(trained["variant"] == BASE) & losses(trained, "corrupted_").notna()]
-        probed = pd.concat([base, probed]).drop_duplicates(KEYS)
+        probed = pd.concat([base, probed]).drop_duplicates([*KEYS, "seed"])
         trained = trained.assign(loss=losses(trained, "test_"))
-        variants = trained.pivot_table("loss", KEYS, "variant")
+        by_fold = trained.groupby([*KEYS, "variant"], sort=False)["loss"]
+        variants = by_fold.mean(skipna=False).unstack("variant")
         if OTHER_ROWS.twin in variants:
-            cost = effect(variants[BASE], variants[OTHER_ROWS.twin]).dropna()
+            cost = effect(variants[BASE], variants[OTHER_ROWS.twin])
             frames.append(cost.rename("effect").reset_index().assign(kind="benefits"))
     cost = effect(losses(probed, "clean_"), losses(probed, "corrupted_"))
     frames.append(probed[KEYS].assign(kind="depends", effect=cost))
     by_model = pd.concat(frames).groupby([*KEYS[:-1], "kind"], sort=False)
-    return by_model["effect"].mean().reset_index()
+    return by_model["effect"].mean(skipna=False).dropna().reset_index()

@@ -41,6 +41,12 @@ def test_ranks_of_three_by_three_with_a_tie() -> None:
     assert errors == pytest.approx([0.5, 1 / 3**0.5, 0.5 / 3**0.5])
 
 
+def test_means_that_differ_by_rounding_share_a_rank() -> None:
+    means: Means = {"a": {"x": np.mean([0.9, 0.8, 0.7]), "y": np.mean([0.7, 0.8, 0.9])}}
+    assert means["a"]["x"] != means["a"]["y"]
+    assert rank_methods(summary(means), higher_is_better=True)["rank"].tolist() == [1.5, 1.5]
+
+
 def test_failure_with_a_reason_is_last() -> None:
     frame = summary({"a": {"x": 1, "y": None, "z": 3}}, {("a", "y"): "out of memory"})
     ranked = rank_methods(frame, higher_is_better=False)

@@ -58,6 +58,18 @@ def test_change_is_of_all_folds_or_none() -> None:
     tidy = ABLATION.view.table("ablation", study, SCORING).tidy.set_index("variant")
     assert np.isnan(tidy.loc["layers_4", "change"])
     assert tidy.loc["without_attributes", "change"] == 0
+    undefined = ablation_study()
+    undefined.loc[3, "test_rmse"] = np.nan
+    other_folds = ablation_study()
+    other_folds["fold"] += 2 * (other_folds["variant"] == "layers_4")
+    for study in (undefined, other_folds):
+        assert column(study, "Change")[1] == "–"
+
+
+def test_changes_by_rounding_are_no_evidence() -> None:
+    noise = [1 + (fold % 2) * 2.3e-16 for fold in range(10)]
+    study = ablation_study({"base": [1.0] * 10, "layers_4": noise})
+    assert column(study, "Change")[1] == "0.000 ± 0.000"
 
 
 def test_seeds_are_averaged_before_the_change() -> None:

@@ -103,6 +103,11 @@ def test_a_method_without_a_score_is_not_the_best() -> None:
     assert scores_answer(table("scores", failures).tidy) == ""
 
 
+def test_an_answer_says_that_a_method_has_fewer_folds() -> None:
+    study = fold_study({"knn": [0.1, 0.2, 0.3]}).iloc[:-1]
+    assert scores_answer(table("scores", study).tidy).endswith("the best RMSE; up to 3 folds.")
+
+
 def test_scores_of_a_single_method_are_named_instead_of_ranks() -> None:
     study = benchmark_study().query("dataset == 'yacht' and method == 'knn'")
     names = ("yacht", "concrete", "boston_housing")
@@ -201,9 +206,11 @@ def test_the_leaderboard_follows_from_the_scores() -> None:
     expected = 100 * gaps.mean()[texts(section.columns["Method"])]
     assert values["Improvability"] == pytest.approx(list(expected), abs=0.5)
     assert "TabArena" in section.notes[0]
-    (section,) = table("scores", with_failure(study)).sections
-    assert not set(BOARD_COLUMNS) & set(section.columns)
-    assert "TabArena" not in section.notes[0]
+    undefined = study.assign(test_rmse=study["test_rmse"].mask(study.index == 0))
+    for incomplete in (with_failure(study), undefined):
+        (section,) = table("scores", incomplete).sections
+        assert not set(BOARD_COLUMNS) & set(section.columns)
+        assert "TabArena" not in section.notes[0]
     forest = study.assign(method=study["method"].replace("m2", "random_forest"))
     (section,) = table("scores", forest).sections
     elo = dict(zip(texts(section.columns["Method"]), section.columns["Elo"], strict=True))

@@ -165,6 +165,16 @@ def test_the_answer_and_the_control_are_about_the_cells_that_were_shuffled() -> 
     assert neighbours["Measured"].text == "2 of 3"
 
 
+def test_an_answer_says_that_a_method_has_fewer_datasets() -> None:
+    study = pd.concat([ratios_study({"npt": [2.0], "knn": [2.0]}), ratios_study({"npt": [8.0]})])
+    study["dataset"] = ["yacht", "yacht", "concrete"]
+    tidy = KIND.view.table("corruption", study, SCORING).tidy
+    assert KIND.view.card.answer(tidy) == (
+        "Shuffling the other rows multiplies the RMSE by 4.0 (NPT) and 2.0 (k-NN, 1 dataset); "
+        "2 datasets × 1 fold."
+    )
+
+
 def test_controls_of_the_committed_rows_pass() -> None:
     """Permuting all cells costs who predicts from other rows alone, and nobody who ignores them."""
     for name in ("quick", "row_models", "paper_tenth"):

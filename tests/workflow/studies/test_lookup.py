@@ -12,6 +12,7 @@ from npt.nn.probe import NPTProbe
 from npt.nn.settings import Lookup
 from npt.nn.trained import TrainedNPT
 from npt.table import Split, Table
+from tests.workflow.studies.frames import SCORING, lookup_study
 from tests.workflow.studies.models import LOOKUP, fitted, lookup_npt, unrelated
 from workflow.studies import kinds
 from workflow.studies.lookup import probe as lookup_probe
@@ -143,3 +144,11 @@ def test_a_lookup_model_needs_the_duplicate(model: Model) -> None:
     assert facts["left_share"] < 0.6
     distances = facts["distances"]
     assert np.mean(distances["kept"]) < np.mean(distances["random"])
+
+
+def test_a_mean_of_a_baseline_is_of_all_folds_or_none() -> None:
+    study = lookup_study()
+    compared = study.index[study["mlp_rmse"].notna()]
+    study.loc[compared[0], "mlp_rmse"] = np.nan
+    tidy = kinds()["lookup"].view.table("lookup", study, SCORING).tidy
+    assert tidy["mlp_rmse"].isna().all()

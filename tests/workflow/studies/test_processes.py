@@ -130,6 +130,19 @@ def test_only_npt_predicts_otherwise_in_company(facts: dict[str, Any]) -> None:
             assert company["alone"] == pytest.approx(company["together"], abs=1e-5)
 
 
+def test_references_of_several_folds_are_their_mean(facts: dict[str, Any]) -> None:
+    folds = []
+    for fold in range(3):
+        model = facts["neural_process"]
+        ceilings = [0.1 + fold] * len(KERNELS)
+        model = {**model, "kernels": {**model["kernels"], "target_ceiling": ceilings}}
+        for seed in range(2):
+            folds.append(row("neural_process", fold, "gp_curves", seed=seed, **model))
+    curves = study_frame(folds, "processes")
+    (section,) = KIND.view.table("likelihoods", curves, SCORING).sections
+    assert section.columns["RBF, target"][0].text == "1.100 ± 0.577"
+
+
 def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> None:
     curves = study(facts, "gp_curves", seeds=2)
     (section,) = KIND.view.table("likelihoods", curves, SCORING).sections

@@ -33,10 +33,12 @@ from workflow.report.statistics import (
     datasets_and_folds,
     fold_means,
     fold_test,
+    folds_of,
     fraction_tested,
     standard_error,
     tasks_of,
     with_columns,
+    without_noise,
 )
 from workflow.report.titles import dataset_title, method_title, method_titles
 from workflow.studies.errors import p_values
@@ -127,10 +129,9 @@ def _best_of(rows: pd.DataFrame) -> str:
         score = formatted(row["mean"], metric_decimals(row["mean"]))
         leaders.append(f"{method_title(row['method'], row['variant'])} ({score})")
     metric = METRICS[rows["metric"].iloc[0]].title
-    folds = counted(int(rows["folds"].max()), "fold")
     dataset = dataset_title(rows["dataset"].iloc[0])
     verb = "has" if len(leaders) == 1 else "have"
-    return f"{dataset}: {listed(leaders)} {verb} the best {metric}; {folds}."
+    return f"{dataset}: {listed(leaders)} {verb} the best {metric}; {folds_of(rows)}."
 
 
 def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
@@ -219,7 +220,8 @@ def bencheval(study: pd.DataFrame, scoring: Scoring) -> Table:
         column = f"test_{metric.name}"
         finished = folds[(folds["task"] == task) & (folds["status"] == "ok")]
         rows = with_columns(finished, [*BENCHEVAL_COLUMNS, column])
-        errors = 1 - rows[column] if metric.higher_is_better else rows[column]
+        scores = without_noise(rows[column])
+        errors = 1 - scores if metric.higher_is_better else scores
         tidy = rows[list(BENCHEVAL_COLUMNS)].rename(columns=BENCHEVAL_COLUMNS)
         names = {"method": method_titles(rows), "metric": metric.name}
         frames.append(tidy.assign(**names, metric_error=errors))
@@ -239,7 +241,8 @@ def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.Dat
 
     tidy = bencheval(study, scoring).tidy
     models = study.groupby(METHOD).ngroups
-    if (study["status"] != "ok").any() or tidy["method"].nunique() < models:
+    is_complete = (study["status"] == "ok").all() and tidy["metric_error"].notna().all()
+    if not is_complete or tidy["method"].nunique() < models:
         return pd.DataFrame()
     evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)
     calibration = {"calibration_framework": reference, "post_calibrate": False}

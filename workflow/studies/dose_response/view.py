@@ -253,7 +253,8 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     means = means.assign(x=means["rows"], y=means["error"], equal=means["constant"])
     labels = ("train rows", "a constant")
     over = _shares_over_datasets(means)
-    if len(over):
+    is_over = kinds_of_tables(over).nunique() == kinds_of_tables(means).nunique()
+    if is_over:
         means = over.assign(panel=over["tables"], x=100 * over["share"], equal=1.0)
         means = means.assign(y=np.exp(over["effect"]))
         labels = ("share of the train rows, %", "all train rows")
@@ -268,7 +269,7 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
         if part["y"].min() > 0:
             logarithmic(axis.yaxis)
         task = part["task"].iloc[0]
-        measure = (factor_label if len(over) else error_label)(task)
+        measure = (factor_label if is_over else error_label)(task)
         axis.set(title=panel, xlabel=labels[0], ylabel=measure)
     legend_below(figure, columns=3)
     return figure

@@ -68,7 +68,7 @@ def lookup_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     printed = published()["table_3_semisynthetic_rmse"]["cells"]
     rows = []
     for model in by_model(study):
-        row = {**model.facts(), **model.rows[names].astype(float).mean()}
+        row = {**model.facts(), **model.rows[names].astype(float).mean(skipna=False)}
         row["lookup"] = next(iter(model.rows["lookup"]), "")
         row["standard_error"] = standard_error(model.rows["rmse"])
         if is_protein(model.dataset):

@@ -27,11 +27,12 @@ CEILINGS = {
     f"Exact posterior, deviation at least {LOWEST}": {f"{part}_floored": part for part in PARTS},
 }
 NOTE = (
-    "Mean log density of a point in nats, with its standard error over seeds. Each point has the "
-    "distribution that it has by itself; a latent variable is averaged out with the draws of the "
-    "settings. Context points are shown to the model, targets are not. The models are trained on "
-    "RBF curves. The exact posterior knows the kernel, its hyper-parameters and the noise of each "
-    f"curve. The models predict no deviation below {LOWEST}, and the second row neither."
+    "Mean log density of a point in nats, with its standard error over folds, or over the seeds of "
+    "one. Each point has the distribution that it has by itself; a latent variable is averaged out "
+    "with the draws of the settings. Context points are shown to the model, targets are not. The "
+    "models are trained on RBF curves. The exact posterior knows the kernel, its hyper-parameters "
+    "and the noise of each curve. The models predict no deviation below "
+    f"{LOWEST}, and the second row neither."
 )
 COMPANY_NOTE = (
     "`Together` and `Alone`: the mean log density of the same RBF targets, predicted together and "
@@ -111,7 +112,7 @@ def _rows(
         scores: Titles of columns.
         references: Titles of their columns, by title.
     """
-    exact = tidy.drop_duplicates(group)  # of references, the same for all models and seeds
+    exact = tidy.drop_duplicates([group, "fold"])  # of references, the same for models and seeds
     parts = [(title, exact, columns) for title, columns in references.items() if len(exact)]
     for _, part in tidy.groupby(MODEL, sort=False):
         parts.append((method_titles(part)[0], part, scores))
@@ -126,7 +127,9 @@ def _rows(
 
 
 def _means(rows: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Cell]:
-    """Means of some columns with their standard errors over seeds, by their titles."""
+    """Means of some columns by their titles, with standard errors over folds, or seeds of one."""
+    over = "fold" if rows["fold"].nunique() > 1 else "seed"
+    rows = rows.astype(dict.fromkeys(titles, float)).groupby(over)[list(titles)].mean()
     cells = {}
     for column, title in titles.items():
         error = standard_error(rows[column])
