@@ -129,9 +129,9 @@ def test_many_datasets_are_averaged() -> None:
     (panel,) = KIND.view.figure("context", study, SCORING).axes
     assert (panel.get_title(), panel.get_ylabel()) == ("6 regressions", "× RMSE")
     assert panel.lines[0].get_ydata() == pytest.approx([2.0, 1.5, 1.0])
-    classes = context_study().assign(dataset="wine", task="multiclass")
+    classes = context_study().assign(dataset="breast_cancer", task="binary")
     classes = classes.assign(test_nll=0.5, test_accuracy=0.8, constant_accuracy=0.5)
     axes = KIND.view.figure("context", pd.concat([study, classes]), SCORING).axes
-    assert "wine*" in [axis.get_title() for axis in axes]  # no panel leaves it out
+    assert "Breast Cancer" in [axis.get_title() for axis in axes]  # no panel leaves it out
     fewer = study[study["dataset"] != "yacht"]
     assert len(KIND.view.table("context", fewer, SCORING).sections) == 1
