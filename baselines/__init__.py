@@ -6,6 +6,7 @@ from functools import cache
 
 from baselines.baseline import Baseline
 from npt.compact.learner import METHOD as COMPACT_NPT
+from npt.errors import UserError
 from npt.method import Method
 from npt.nn.learner import METHOD as NPT
 from npt.processes.learner import METHODS as PROCESSES
@@ -19,7 +20,10 @@ def methods() -> dict[str, Method]:
 
     registered = {NPT.name: NPT, COMPACT_NPT.name: COMPACT_NPT}
     for name, baseline in baselines().items():
-        registered[name] = method(baseline)
+        try:
+            registered[name] = method(baseline)
+        except AttributeError as error:
+            raise UserError(f"baselines/{name}.py: {error}") from None
     for process in PROCESSES:
         registered[process.name] = process
     return registered

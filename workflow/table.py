@@ -9,6 +9,7 @@ report stay in the output folder.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import signal
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from filelock import FileLock, Timeout
 from tabulate import tabulate
 
 from baselines import methods
@@ -41,7 +43,7 @@ from workflow.report.formats import markdown_table
 from workflow.report.page import failures
 from workflow.report.study import reported_studies
 from workflow.results.study_file import read_study
-from workflow.runtime.command import execute, minutes, parser
+from workflow.runtime.command import count, execute, parser
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
@@ -63,6 +65,7 @@ RESTING_ON = 3  # fitted rows for each explained one
 MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
+LOCK = ".lock"
 PRESET = "one table"
 LONGEST = 64  # letters of the name of a table
 
@@ -86,9 +89,11 @@ def run() -> None:
     output = options.output or Path(f"{Path(options.path).stem}_benchmark")
     output.mkdir(parents=True, exist_ok=True)
     benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
-    if benchmark.config.exists() and parse(benchmark.config).get("preset") != PRESET:
-        raise UserError(f"--output: {benchmark.config} is of another run; choose another folder")
-    benchmark.run([chosen] if chosen else STAGES, options.minutes)
+    try:
+        with FileLock(output / LOCK, blocking=False):
+            benchmark.run([chosen] if chosen else STAGES, options.minutes)
+    except Timeout:
+        raise UserError(f"--output: another benchmark uses {output}; wait or stop it") from None
     for line in (*answers(benchmark), *explained(custom.table, folds[0])):
         print(line)
     print(f"report: {(benchmark.output / paths.REPORT).resolve().as_uri()}")
@@ -125,12 +130,12 @@ def _methods(words: Sequence[str]) -> list[str]:
     return names
 
 
-def count(text: str) -> int:
-    """At least 1; argparse names the function where the text is no number."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return number
+def minutes(text: str) -> float:
+    """A positive time."""
+    time_limit = float(text)
+    if not 0 < time_limit < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of minutes")
+    return time_limit
 
 
 def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
@@ -187,8 +192,16 @@ class Benchmark:
         """Run stage after stage while the time lasts, and write the report of those that ended.
 
         Raises:
-            UserError: A run failed, or not even the first stage ended.
+            UserError: The folder is of another run, table or target, a run failed, or not even the
+                first stage ended.
         """
+        if self.config.exists():
+            kept = parse(self.config)
+            table = (kept.get("custom_datasets") or {}).get(self.dataset.name) or {}
+            facts = [kept.get("preset"), table.get("path"), table.get("target")]
+            if facts != [PRESET, self.dataset.path, self.dataset.target]:
+                text = "is of another run, table or target; choose another folder"
+                raise UserError(f"--output: {self.config} {text}")
         deadline = time.monotonic() + 60 * minutes
         finished: list[str] = []
         seconds = 0.0
@@ -247,6 +260,7 @@ class Benchmark:
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
         command += ["--cores", str(self.cores), *targets]
         with (self.output / LOG).open("ab") as log:
+            begin = log.tell()
             process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
             try:
                 code = process.wait(seconds)
@@ -256,7 +270,10 @@ class Benchmark:
                 if process.poll() is None:
                     _stop(process)
         if code:
-            raise UserError(f"the run failed; see {self.output / LOG}")
+            lines = (self.output / LOG).read_bytes()[begin:].decode(errors="replace").splitlines()
+            errors = [line for line in lines if line.startswith("error: ")]
+            reason = f" ({errors[0].removeprefix('error: ')})" if errors else ""
+            raise UserError(f"the run failed{reason}; see {self.output / LOG}")
         return True
 
 

@@ -52,6 +52,7 @@ def _facts(
     return {
         "name": dataset.name,
         "licence": dataset.licence,
+        "fingerprint": dataset.fingerprint(),
         "files": files,
         "origins": dict(origins),
         "content": store.content_hash(table),

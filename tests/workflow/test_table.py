@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import FileLock
 
 from npt.data.custom.reading import folds_of
 from npt.errors import UserError
 from npt.provenance import ROOT
 from tests.smoke.running import wait_until
+from workflow.config.reading import as_yaml
 from workflow.planning import paths
 from workflow.table import Benchmark, explained, read_table, run
 
@@ -131,6 +133,12 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(UserError, match=r"--output: .*config\.yaml is of another run"):
         run()
     assert config.read_text() == "preset: mine\n"
+    table_of_x = {"mine": {"path": str(path), "target": "x"}}
+    config.write_text(as_yaml({"preset": "one table", "custom_datasets": table_of_x}))
+    with pytest.raises(UserError, match=r"is of another run, table or target"):
+        run()
+    with FileLock(tmp_path / ".lock"), pytest.raises(UserError, match="another benchmark uses"):
+        run()
 
 
 def test_the_declaration_of_a_table_is_that_of_a_dataset(tmp_path: Path) -> None:

@@ -99,6 +99,21 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+def typed(value: Any) -> Any:
+    """A value of the command line, where all is text, with its numbers and truth values."""
+    if isinstance(value, Mapping):
+        return {name: typed(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return list(map(typed, value))
+    if not isinstance(value, str):
+        return value
+    try:
+        scalar = yaml.load(value, _Loader)
+    except Exception:  # `a: b: c` is text
+        return value
+    return scalar if isinstance(scalar, bool | int | float | None) else value
+
+
 def as_yaml(config: Mapping[str, Any]) -> str:
     """A configuration as YAML that `parse` and Snakemake read alike."""
     return yaml.dump(config, Dumper=_Dumper, sort_keys=False)

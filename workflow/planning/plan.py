@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from baselines import methods
+from npt.data import store
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
@@ -17,6 +19,7 @@ from workflow.config.fields import BASE, TUNED
 from workflow.config.models import Config, Study, studies_of
 from workflow.config.resolution import Changes, resolve, trials
 from workflow.config.scoring import Scoring
+from workflow.planning import paths
 from workflow.planning.run import Run
 
 MOST_RESULTS = 200_000  # of a study
@@ -66,6 +69,21 @@ class Plan(Strict):
             runs=runs,
             studies=planned,
         )
+
+    def prepared(self, name: str) -> store.Prepared:
+        """A prepared dataset.
+
+        Raises:
+            UserError: It is damaged, or of another declaration or file than those of the plan.
+        """
+        path = Path(paths.prepared(name))
+        prepared = store.load(path)
+        planned = self.dataset_fingerprints[name]
+        found = prepared.facts.get("fingerprint", planned)  # those of older versions have none
+        if found != planned:
+            text = f"fingerprint: {found}, planned {planned}; remove it and run again"
+            raise UserError(f"{path}: {text}")
+        return prepared
 
     @property
     def dataset_fingerprints(self) -> dict[str, str]:

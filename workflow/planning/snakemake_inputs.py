@@ -6,11 +6,13 @@ them with `set-resources`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
 from baselines import methods
+from npt.errors import unknown
 from npt.metrics import METRICS_VERSION
 from workflow.planning import paths
 from workflow.planning.plan import Plan
@@ -132,7 +134,10 @@ class Jobs:
         return hash_of([self.plan.preset, self.plan.note, names, self.scoring])
 
     def _run(self, wildcards: Any) -> Run:
-        return self.plan.runs[self.stem(wildcards)]
+        stem = self.stem(wildcards)
+        if stem not in self.plan.runs:
+            sys.exit(f"error: target: {unknown(stem, self.plan.runs)}")  # without a traceback
+        return self.plan.runs[stem]
 
 
 def growing_minutes(first: int) -> Callable[[Any, int], int]:

@@ -26,7 +26,7 @@ def collect(study: Study, plan: Plan) -> list[Row]:
     Raises:
         UserError: names the first row that is missing, or of other settings, data or versions.
     """
-    prepared = {name: store.load(Path(paths.prepared(name))) for name in study.datasets}
+    prepared = {name: plan.prepared(name) for name in study.datasets}
     rows: list[Row] = []
     for run in plan.runs_of(study):
         rows += _rows_of_run(run, study, prepared[run.dataset])

@@ -87,7 +87,7 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
     """The row of a line, if its data and its metrics are valid, with the sizes of its fold."""
     defaults = {"variant": "base", "status": "ok", "task": prepared.table.task}
     try:
-        nested = {name: json.loads(cells[name]) for name in NESTED if name in cells}
+        nested = {name: json.loads(str(cells[name])) for name in NESTED if name in cells}
         row = Row.model_validate({**defaults, **cells, **nested}, strict=False)
     except ValidationError as error:
         raise user_error(error, Row, where) from None

@@ -59,7 +59,7 @@ class Job:
             raise UserError(f"--run: {unknown(stem, plan.runs)}")
         run = plan.runs[stem]
         settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {stem}")
-        prepared = store.load(Path(paths.prepared(run.dataset)))
+        prepared = plan.prepared(run.dataset)
         return cls(
             run=run,
             preset=plan.preset,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import signal
 import sys
@@ -11,7 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from filelock import FileLock, Timeout
+
 from npt.errors import UserError
+from workflow.planning import paths
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -25,17 +27,32 @@ def run_parser(description: str | None) -> argparse.ArgumentParser:
     """The same for steps of a run."""
     options = parser(description)
     options.add_argument("--run", required=True, help="stem of a run of the plan")
-    options.add_argument("--threads", type=int, default=1, help="threads (default: %(default)s)")
+    options.add_argument("--threads", type=count, default=1, help="threads (default: %(default)s)")
     options.add_argument("--device", default="auto", help="auto, cpu or a torch device")
     return options
 
 
-def minutes(text: str) -> float:
-    """A positive time; argparse names the function where the text is no number."""
-    time_limit = float(text)
-    if not 0 < time_limit < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of minutes")
-    return time_limit
+def count(text: str) -> int:
+    """At least 1; argparse names the function where the text is no number."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+@contextmanager
+def lock_of(run: str) -> Iterator[None]:
+    """The lock of a run; the process of a Snakemake that was killed may have it."""
+    lock = FileLock(paths.run_lock(run))
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        print(f"waiting for another process that fits or probes {run}", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def limit_threads(threads: int) -> None:

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from npt.errors import UserError
 from npt.provenance import ROOT
-from workflow.config.reading import parse, read
+from workflow.config.reading import parse, read, typed
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -43,6 +43,7 @@ def plan_jobs(config: dict[str, Any], snakemake: Any) -> Jobs:
         return Jobs(kept.load())  # of a cluster's job, whatever was edited since the run began
     _read(config, snakemake)
     plan = Plan.from_config(read(config))
+    _warn_without_records(plan)
     if "--no-hooks" in sys.argv and not snakemake.output_settings.dryrun:
         kept.keep(plan)
     return Jobs(plan)
@@ -57,9 +58,27 @@ def _read(config: dict[str, Any], snakemake: Any) -> None:
 
     files = [Path(file) for file in snakemake.overwrite_configfiles]
     content = {} if files else dict(parse(DEFAULT))
-    for changes in (config, *map(parse, files), snakemake.config_settings.config):
+    command_line = dict(snakemake.config_settings.config)
+    for name, value in command_line.items():
+        if not isinstance(value, str):  # in lists and mappings, all values are text
+            command_line[name] = typed(value)
+    for changes in (config, *map(parse, files), command_line):
         update_config(content, changes)
     config |= content
+
+
+def _warn_without_records(plan: Plan) -> None:
+    """Say that changes are not noticed, as where `results` was copied without `.snakemake`."""
+    records = Path(".snakemake/metadata")
+    if not Path(paths.PLAN).exists() or any(records.glob("*")):
+        return
+    try:
+        is_changed = kept.load() != plan
+    except UserError:
+        is_changed = True
+    if is_changed:
+        text = "changes since the last run are not noticed; copy it, or add --forcerun prepare"
+        print(f"warning: {records} is empty: {text}", file=sys.stderr, flush=True)
 
 
 def claim(folder: Path) -> None:

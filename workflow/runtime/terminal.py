@@ -11,6 +11,7 @@ from typing import Any
 from workflow.planning import paths
 
 NOTHING_TO_DO = "Nothing to be done"
+WAITING = "Will exit after finishing"  # the jobs that run, after SIGTERM
 EXIT_STATUS = "CalledProcessError"  # says again that a job failed
 TAIL = 10  # lines of the log of a job that ended with a traceback
 
@@ -38,9 +39,10 @@ class Terminal(logging.Handler):
             self._print_failure(record)
         elif record.levelno >= logging.WARNING and EXIT_STATUS not in record.getMessage():
             self.inner.handle(record)
-        elif record.getMessage().startswith(NOTHING_TO_DO):
+        elif record.getMessage().startswith((NOTHING_TO_DO, WAITING)):
             self.inner.handle(record)
-            print_address()
+            if record.getMessage().startswith(NOTHING_TO_DO):
+                print_address()
 
     def _print_progress(self, done: int, total: int) -> None:
         minutes, seconds = divmod(round(time.monotonic() - self.begun), 60)

@@ -27,6 +27,8 @@ def main() -> None:
         prepared = prepare_custom(dataset, downloads)
     else:
         prepared = prepare_declared(dataset, downloads)
+    if prepared.facts["fingerprint"] != plan.dataset_fingerprints[arguments.dataset]:
+        raise UserError(f"{arguments.dataset}: changed since the run began; run again")
     store.save(Path(paths.prepared(arguments.dataset)), prepared)
     facts = dict(prepared.facts)
     description = facts.pop("description", [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock
 
 from npt.errors import UserError
 from npt.interface import Resources
@@ -15,7 +14,7 @@ from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row, write_rows
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, run_parser
+from workflow.runtime.command import execute, limit_threads, lock_of, run_parser
 from workflow.studies.probing import fitted_rows, probe_fold
 
 
@@ -28,7 +27,7 @@ def main() -> None:
     studies = plan.probes_of(job.run)
     if not studies:
         raise UserError(f"--run: no study probes {job.run.stem}")
-    with FileLock(paths.run_lock(job.run.stem)):
+    with lock_of(job.run.stem):
         device = arguments.device
         if job.method.saves_weights:
             device = gpu_lock.device(device)

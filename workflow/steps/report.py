@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from npt.atomic import replacing
-from npt.data import store
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.report.page import render, results_line
@@ -20,7 +19,7 @@ def main() -> None:
     parser(__doc__).parse_args()
     plan = load()
     studies = {name: read_planned(study, plan) for name, study in plan.studies.items()}
-    prepared = [store.load(Path(paths.prepared(name))) for name in plan.datasets]
+    prepared = [plan.prepared(name) for name in plan.datasets]
     results = Path(paths.RESULTS)
     reported = reported_studies(studies, plan.studies, plan.scoring)
     page = render(reported, plan.scoring, plan.preset, results, prepared, plan.note)

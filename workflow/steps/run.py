@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock
 
 from npt.atomic import partial_of
 from npt.interface import Resources, Trial
@@ -24,7 +23,7 @@ from workflow.results.job import Job
 from workflow.results.predictions import write_predictions
 from workflow.results.row import Row, write_rows
 from workflow.runtime import gpu_lock
-from workflow.runtime.command import execute, limit_threads, minutes, run_parser
+from workflow.runtime.command import execute, limit_threads, lock_of, run_parser
 
 
 def main() -> None:
@@ -32,7 +31,7 @@ def main() -> None:
     options = run_parser(__doc__)
     options.add_argument(
         "--checkpoint-minutes",
-        type=minutes,
+        type=float,
         default=10.0,
         help="minutes between two checkpoints of a training or a search",
     )
@@ -40,8 +39,7 @@ def main() -> None:
     limit_threads(arguments.threads)
     job = Job.from_plan(load(), arguments.run)
     run = job.run
-    # The job of a Snakemake that was killed may live on, and finish this run.
-    with FileLock(paths.run_lock(run.stem)):
+    with lock_of(run.stem):  # the other process may finish this run
         complete = all(Path(file).exists() for file in run.files)
         if complete and finished_rows(job, Path(paths.run_rows(run.stem)), run.folds):
             print(f"{run.stem}: complete already; remove its rows to fit it again")

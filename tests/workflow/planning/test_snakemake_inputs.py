@@ -44,6 +44,11 @@ def test_every_method_has_one_rule() -> None:
     assert set(patterns[2].split("|")) == accelerated
 
 
+def test_a_target_that_is_not_planned_is_one_line() -> None:
+    with pytest.raises(SystemExit, match=r"error: target: .* did you mean 'yacht/knn/base/seed_0"):
+        jobs().fingerprint(run("yacht", "knn", folds="7"))
+
+
 def test_study_is_collected_again_when_its_rows_change() -> None:
     main = Wildcards(study="main")
     base = jobs().contents(main)

@@ -111,6 +111,7 @@ def test_other_data_is_refused() -> None:
         ("dataset,method,fold,rmse,status\nyacht,theirs,0,,failed\n", "published.csv:2: reason"),
         ("dataset,method,fold,accuracy,task\nyacht,theirs,0,1,binary\n", "published.csv:2: task"),
         ("dataset,method,fold,test_rmse,rmse\nyacht,theirs,0,1,2\n", "test_rmse and rmse"),
+        ("dataset,method,fold,rmse,chosen\nyacht,theirs,0,1,5\n", "published.csv:2.chosen: 5"),
         ("", "published.csv"),
     ],
 )

@@ -13,8 +13,8 @@ from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
 from npt.errors import UserError
-from workflow.config.reading import parse
-from workflow.planning import paths
+from workflow.config.reading import parse, typed
+from workflow.planning import kept, paths
 from workflow.runtime import hooks
 from workflow.runtime.command import execute
 
@@ -53,6 +53,35 @@ def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
     assert parse(Path(paths.CONFIG)) == CONFIG
+
+
+def test_nested_values_of_the_command_line_have_types() -> None:
+    """Snakemake gives them as text."""
+    changes = {"settings": {"knn": {"grid": {"n_neighbors": ["2", "5"]}}}, "note": "3"}
+    config: dict[str, Any] = {}
+    hooks.plan_jobs(config, snakemake(**changes))
+    assert config["settings"] == {"knn": {"grid": {"n_neighbors": [2, 5]}}}
+    assert config["note"] == "3"
+    assert typed({"a": ["5e-4", "true", "null", "x: y: z", "2020-01-01", "0-2"]}) == {
+        "a": [5e-4, True, None, "x: y: z", "2020-01-01", "0-2"]
+    }
+
+
+def test_changes_without_records_of_snakemake_are_a_warning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As where `results` was copied alone: nothing would be made again."""
+    Path(paths.RESULTS).mkdir()
+    kept.keep(hooks.plan_jobs({}, snakemake()).plan)
+    hooks.plan_jobs({}, snakemake())
+    assert not capsys.readouterr().err
+    hooks.plan_jobs({}, snakemake(methods=["linear"]))
+    assert "--forcerun prepare" in capsys.readouterr().err
+    records = Path(".snakemake/metadata")
+    records.mkdir(parents=True)
+    (records / "a").touch()
+    hooks.plan_jobs({}, snakemake(methods=["linear"]))
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("program", [["snakemake"], ["snakemake", "--no-hooks"]])

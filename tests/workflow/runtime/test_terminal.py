@@ -57,7 +57,9 @@ def test_finished_jobs_are_lines_with_the_failed_ones(capsys: pytest.CaptureFixt
         "[43/114  2:58] train yacht/npt/base/seed_0/folds_1",
         "[44/114  2:58] report",
     ]
-    assert kept.messages == ["Error in rule train"]
+    waits = "Will exit after finishing currently running jobs (scheduler)."
+    told(terminal, waits)
+    assert kept.messages == ["Error in rule train", waits]
 
 
 @pytest.mark.parametrize(

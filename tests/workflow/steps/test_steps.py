@@ -84,6 +84,25 @@ def test_of_two_processes_one_fits_and_the_other_waits(
     assert all(Path(file).exists() for file in planned.runs[stem].files)
 
 
+def test_a_table_that_changes_is_not_taken_for_the_planned_one(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_random_table()
+    path = Path("random.csv")
+    changes = {**DATASETS, "methods": ["constant"], "studies": {"main": {}}}
+    former = plan(**changes)
+    keep(former)
+    call(prepare_step.main, "--dataset", "random")
+    (stem,) = former.runs
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1])
+    with pytest.raises(UserError, match="random: changed since the run began"):
+        call(prepare_step.main, "--dataset", "random")
+    keep(plan(**changes))  # with what was prepared from the former file
+    with pytest.raises(UserError, match=r"random\.arrow: fingerprint: .*; remove it and run again"):
+        call(run.main, "--run", stem)
+
+
 def test_estimate_counts_jobs_and_operations(
     tmp_path: Path, call: Call, capsys: pytest.CaptureFixture[str]
 ) -> None:
