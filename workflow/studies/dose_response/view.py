@@ -159,8 +159,8 @@ def _shares_over_datasets(means: pd.DataFrame) -> pd.DataFrame:
     keys = ["tables", "title", "method", "kind"]
     shares = means.groupby(keys)["share"].nunique().groupby("tables").sum()
     sizes = means.groupby("dataset")["share"].transform("size")
-    complete = means[sizes == means["tables"].map(shares)]
-    groups = complete.groupby([*keys, "share"], sort=False)
+    whole = means[sizes == means["tables"].map(shares)]
+    groups = whole.groupby([*keys, "share"], sort=False)
     over = groups.agg(
         effect=("effect", "mean"), datasets=("effect", "size"), task=("task", "first")
     ).reset_index()
