@@ -89,13 +89,15 @@ def run() -> None:
     output = options.output or Path(f"{Path(options.path).stem}_benchmark")
     output.mkdir(parents=True, exist_ok=True)
     benchmark = Benchmark(output, dataset, min(options.folds, len(folds)), options.cores)
+    benchmark.require_own_folder()
     try:
         with FileLock(output / LOCK, blocking=False):
+            benchmark.require_own_folder()
             benchmark.run([chosen] if chosen else STAGES, options.minutes)
+            for line in (*answers(benchmark), *explained(custom.table, folds[0])):
+                print(line)
     except Timeout:
         raise UserError(f"--output: another benchmark uses {output}; wait or stop it") from None
-    for line in (*answers(benchmark), *explained(custom.table, folds[0])):
-        print(line)
     print(f"report: {(benchmark.output / paths.REPORT).resolve().as_uri()}")
     print(f"configuration: {benchmark.config}")
 
@@ -188,20 +190,30 @@ class Benchmark:
         """Configuration of the runs."""
         return self.output / "config.yaml"
 
+    def require_own_folder(self) -> None:
+        """Spare the folder of another run.
+
+        Raises:
+            UserError: It has the configuration of another run, table or target.
+        """
+        if not self.config.exists():
+            return
+        kept = parse(self.config)
+        try:
+            table = kept["custom_datasets"][self.dataset.name]
+            facts = [kept["preset"], table["path"], table["target"]]
+        except (LookupError, TypeError):  # of another table, or of another form
+            facts = []
+        if facts != [PRESET, self.dataset.path, self.dataset.target]:
+            text = "is of another run, table or target; choose another folder"
+            raise UserError(f"--output: {self.config} {text}")
+
     def run(self, stages: Sequence[Sequence[str]], minutes: float) -> None:
         """Run stage after stage while the time lasts, and write the report of those that ended.
 
         Raises:
-            UserError: The folder is of another run, table or target, a run failed, or not even the
-                first stage ended.
+            UserError: A run failed, or not even the first stage ended.
         """
-        if self.config.exists():
-            kept = parse(self.config)
-            table = (kept.get("custom_datasets") or {}).get(self.dataset.name) or {}
-            facts = [kept.get("preset"), table.get("path"), table.get("target")]
-            if facts != [PRESET, self.dataset.path, self.dataset.target]:
-                text = "is of another run, table or target; choose another folder"
-                raise UserError(f"--output: {self.config} {text}")
         deadline = time.monotonic() + 60 * minutes
         finished: list[str] = []
         seconds = 0.0

@@ -6,9 +6,9 @@ them, so that training never sees a target of validation or test rows. n rows, d
 
 The paper's noise is in the last three features of both halves. The noise of the released code is in
 all features but two, in the duplicates alone, and there, as with its shifted targets, the mask
-channel is set too: the input marks the changed cells. These are the variants `released_...`, but
-for a `feature_mask` above 0, with which the released code shifts no target in training. Duplicates
-show features that are masked in the originals.
+channel is set too: the input marks the changed cells. These are the variants `released_...`. One
+difference remains: with a `feature_mask` above 0, the released code shifts no target in training.
+Duplicates show features that are masked in the originals.
 """
 
 from __future__ import annotations

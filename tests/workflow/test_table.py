@@ -19,7 +19,7 @@ from npt.data.custom.reading import folds_of
 from npt.errors import UserError
 from npt.provenance import ROOT
 from tests.smoke.running import wait_until
-from workflow.config.reading import as_yaml
+from workflow.config.reading import as_yaml, parse
 from workflow.planning import paths
 from workflow.table import Benchmark, explained, read_table, run
 
@@ -137,6 +137,11 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
     config.write_text(as_yaml({"preset": "one table", "custom_datasets": table_of_x}))
     with pytest.raises(UserError, match=r"is of another run, table or target"):
         run()
+    for foreign in ("custom_datasets: [x]", "custom_datasets: {mine: x}"):
+        config.write_text(foreign)
+        with pytest.raises(UserError, match="is of another run"):
+            run()
+    config.unlink()
     with FileLock(tmp_path / ".lock"), pytest.raises(UserError, match="another benchmark uses"):
         run()
 
@@ -149,6 +154,21 @@ def test_the_declaration_of_a_table_is_that_of_a_dataset(tmp_path: Path) -> None
     dataset, custom = read_table(asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2))
     (split,) = folds_of(dataset, custom).values()
     assert len(split.rows("test")) == 6  # of ten parts: `folds` of the command are those to run
+
+
+def test_a_run_that_fails_has_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["x,1e5", *(f"{row},{row / 7}" for row in range(60))]))
+    output = tmp_path / "run"
+    command = ["npt-benchmark", str(path), "--target", "1e5", "--output", str(output)]
+    monkeypatch.setattr(sys, "argv", [*command, "--methods", "constant"])
+    (output / ".snakemake").mkdir(parents=True)
+    with (
+        FileLock(output / ".snakemake" / "npt.lock"),
+        pytest.raises(UserError, match=r"the run failed \(.*another run uses this folder; wait"),
+    ):
+        run()
+    assert parse(output / "config.yaml")["custom_datasets"]["mine"]["target"] == "1e5"
 
 
 def test_equal_rows_have_their_mean_target(tmp_path: Path) -> None:

@@ -99,19 +99,16 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def typed(value: Any) -> Any:
-    """A value of the command line, where all is text, with its numbers and truth values."""
-    if isinstance(value, Mapping):
-        return {name: typed(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return list(map(typed, value))
-    if not isinstance(value, str):
-        return value
+def nested(name: str, text: str) -> Any:
+    """A list or mapping of the command line, with types and quotes as in a file.
+
+    Raises:
+        UserError: It has a key twice.
+    """
     try:
-        scalar = yaml.load(value, _Loader)
-    except Exception:  # `a: b: c` is text
-        return value
-    return scalar if isinstance(scalar, bool | int | float | None) else value
+        return yaml.load(text, _Loader)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
 
 
 def as_yaml(config: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from npt.errors import UserError
 from npt.provenance import ROOT
-from workflow.config.reading import parse, read, typed
+from workflow.config.reading import nested, parse, read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -59,9 +59,10 @@ def _read(config: dict[str, Any], snakemake: Any) -> None:
     files = [Path(file) for file in snakemake.overwrite_configfiles]
     content = {} if files else dict(parse(DEFAULT))
     command_line = dict(snakemake.config_settings.config)
-    for name, value in command_line.items():
-        if not isinstance(value, str):  # in lists and mappings, all values are text
-            command_line[name] = typed(value)
+    for entry in snakemake.config_settings.config_args:
+        name, _, text = entry.partition("=")
+        if isinstance(command_line[name], list | Mapping):  # Snakemake has read all in it as text
+            update_config(command_line, {name: nested(name, text)})
     for changes in (config, *map(parse, files), command_line):
         update_config(content, changes)
     config |= content
@@ -69,16 +70,21 @@ def _read(config: dict[str, Any], snakemake: Any) -> None:
 
 def _warn_without_records(plan: Plan) -> None:
     """Say that changes are not noticed, as where `results` was copied without `.snakemake`."""
-    records = Path(".snakemake/metadata")
-    if not Path(paths.PLAN).exists() or any(records.glob("*")):
+    records = Path(".snakemake")
+    has_records = any(records.glob("metadata/*")) or (records / "metadata.db").exists()
+    if has_records or not any(Path().glob(paths.prepared("*"))):
         return
     try:
         is_changed = kept.load() != plan
     except UserError:
         is_changed = True
     if is_changed:
-        text = "changes since the last run are not noticed; copy it, or add --forcerun prepare"
-        print(f"warning: {records} is empty: {text}", file=sys.stderr, flush=True)
+        print(
+            "warning: changes since the last run are not noticed without the records in .snakemake;"
+            " copy them with results, or add --forcerun prepare",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def claim(folder: Path) -> None:

@@ -26,7 +26,8 @@ def row_effects(folder: Path) -> pd.DataFrame:
     if (folder / "benefit.csv").exists():
         trained = read_study(folder / "benefit.csv")
         base = trained[(trained["variant"] == BASE) & losses(trained, "corrupted_").notna()]
-        probed = pd.concat([base, probed]).drop_duplicates([*KEYS, "seed"])
+        is_base = pd.MultiIndex.from_frame(probed[KEYS]).isin(pd.MultiIndex.from_frame(base[KEYS]))
+        probed = pd.concat([base, probed[~is_base]])
         trained = trained.assign(loss=losses(trained, "test_"))
         by_fold = trained.groupby([*KEYS, "variant"], sort=False)["loss"]
         variants = by_fold.mean(skipna=False).unstack("variant")

@@ -16,7 +16,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import number, text
 from workflow.report.drawing import panels
 from workflow.report.files import write_tables
-from workflow.report.page import failures, render, run_line, version_lines
+from workflow.report.page import extent, failures, render, run_line, version_lines
 from workflow.report.sections import Card, Section, Table, View
 from workflow.report.study import reported_studies
 from workflow.report.summary import reference_study
@@ -118,6 +118,10 @@ def test_run_has_its_days_machine_and_computing_time() -> None:
     assert days == "2026-11-30 to 2026-12-01"
     assert computing.startswith("8.1 minutes")
     assert machine == "Processor, 2 cores"
+    fewer = study.assign(study="corruption").query("fold == 0")
+    assert run_line([study, fewer], "toy").startswith("Run toy: 2 datasets × up to 2 folds × 2 ")
+    seeds = pd.concat([study, study.assign(seed=1, rows=20)])
+    assert extent(seeds) == "2 datasets × 2 folds × 2 seeds, at most 20 probed test rows of each"
     partly = study.assign(fit_seconds=[60.0, None] * 4)
     assert " · at least 4.1 minutes" in run_line([partly], "toy")
     several = study.assign(machine=["a", "b"] * 4, date="2026-12-01")

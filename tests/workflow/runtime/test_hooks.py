@@ -9,11 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from snakemake.cli import parse_config
 from snakemake.scheduling.job_scheduler import JobRateLimiter
-from snakemake.settings.types import MaxJobsPerTimespan
+from snakemake.settings.types import ConfigSettings, MaxJobsPerTimespan
 
 from npt.errors import UserError
-from workflow.config.reading import parse, typed
+from workflow.config.reading import parse
 from workflow.planning import kept, paths
 from workflow.runtime import hooks
 from workflow.runtime.command import execute
@@ -25,9 +26,10 @@ def snakemake(
     *, dry_run: bool = True, is_main_process: bool = True, files: Iterable[str] = (), **changes: Any
 ) -> Any:
     quiet = dict.fromkeys(("quiet", "verbose", "printshellcmds", "debug_dag"), False)
+    entries = [f"{name}={value}" for name, value in changes.items()]
     return SimpleNamespace(
         overwrite_configfiles=files,
-        config_settings=SimpleNamespace(config=changes),
+        config_settings=ConfigSettings(config=parse_config(entries), config_args=entries),
         is_main_process=is_main_process,
         output_settings=SimpleNamespace(dryrun=dry_run, **quiet),
         local_exec=False,
@@ -53,18 +55,25 @@ def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
     assert parse(Path(paths.CONFIG)) == CONFIG
+    kept.keep_config({"target": "1e5"})
+    assert parse(Path(paths.CONFIG)) == {"target": "1e5"}
 
 
 def test_nested_values_of_the_command_line_have_types() -> None:
-    """Snakemake gives them as text."""
-    changes = {"settings": {"knn": {"grid": {"n_neighbors": ["2", "5"]}}}, "note": "3"}
-    config: dict[str, Any] = {}
-    hooks.plan_jobs(config, snakemake(**changes))
-    assert config["settings"] == {"knn": {"grid": {"n_neighbors": [2, 5]}}}
-    assert config["note"] == "3"
-    assert typed({"a": ["5e-4", "true", "null", "x: y: z", "2020-01-01", "0-2"]}) == {
-        "a": [5e-4, True, None, "x: y: z", "2020-01-01", "0-2"]
+    """Snakemake reads them as text, and takes quotes away."""
+    changes = {
+        "settings": "{knn: {grid: {n_neighbors: [2, 5]}}}",
+        "custom_datasets": '{t: {path: t.csv, target: "1e5", task: regression, openml: 31}}',
     }
+    config: dict[str, Any] = {}
+    with pytest.raises(SystemExit, match=r"custom_datasets\.t"):
+        hooks.plan_jobs(config, snakemake(**changes))
+    assert config["settings"] == {"knn": {"grid": {"n_neighbors": [2, 5]}}}
+    assert config["custom_datasets"]["t"]["target"] == "1e5"
+    assert config["custom_datasets"]["t"]["openml"] == 31
+    twice = snakemake(settings="{knn: {}, knn: {}}")
+    with pytest.raises(SystemExit, match="settings: line 1: duplicate key 'knn'"):
+        hooks.plan_jobs({}, twice)
 
 
 def test_changes_without_records_of_snakemake_are_a_warning(
@@ -73,6 +82,11 @@ def test_changes_without_records_of_snakemake_are_a_warning(
     """As where `results` was copied alone: nothing would be made again."""
     Path(paths.RESULTS).mkdir()
     kept.keep(hooks.plan_jobs({}, snakemake()).plan)
+    hooks.plan_jobs({}, snakemake(methods=["linear"]))
+    assert not capsys.readouterr().err  # nothing is made yet
+    prepared = Path(paths.prepared("yacht"))
+    prepared.parent.mkdir()
+    prepared.touch()
     hooks.plan_jobs({}, snakemake())
     assert not capsys.readouterr().err
     hooks.plan_jobs({}, snakemake(methods=["linear"]))

@@ -1,10 +1,12 @@
 """Steps on the kept plan, in this process."""
 
+import fcntl
 import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.workflow.tables import DATASETS, write_random_table
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
+from workflow.runtime.command import lock_of
 from workflow.steps import collect, estimate, probe, run, show
 from workflow.steps import prepare as prepare_step
 
@@ -59,6 +62,8 @@ def test_unknown_name_is_refused_with_the_nearest(
 ) -> None:
     with pytest.raises(UserError, match=f"{arguments[0]}: .* did you mean"):
         call(step.main, *arguments)  # type: ignore[attr-defined]
+    with pytest.raises(SystemExit):
+        call(run.main, "--run", NPT.format(0), "--threads", "0")
 
 
 def test_probe_refuses_what_is_not_probed(planned: Plan, call: Call) -> None:
@@ -101,6 +106,23 @@ def test_a_table_that_changes_is_not_taken_for_the_planned_one(
     keep(plan(**changes))  # with what was prepared from the former file
     with pytest.raises(UserError, match=r"random\.arrow: fingerprint: .*; remove it and run again"):
         call(run.main, "--run", stem)
+
+
+def test_who_waits_for_another_process_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lock = Path(paths.run_lock("a/run"))
+    lock.parent.mkdir(parents=True)
+    other = lock.open("w")
+    fcntl.flock(other, fcntl.LOCK_EX)
+    Timer(0.2, other.close).start()
+    with lock_of("a/run"):
+        assert other.closed
+    with lock_of("a/run"):
+        pass
+    waiting = "waiting for another process that fits or probes a/run\n"
+    assert capsys.readouterr().out == waiting
 
 
 def test_estimate_counts_jobs_and_operations(

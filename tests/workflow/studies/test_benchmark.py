@@ -206,6 +206,8 @@ def test_the_leaderboard_follows_from_the_scores() -> None:
     expected = 100 * gaps.mean()[texts(section.columns["Method"])]
     assert values["Improvability"] == pytest.approx(list(expected), abs=0.5)
     assert "TabArena" in section.notes[0]
+    failed = table("scores", with_failure(study)).tidy
+    assert "on 13 datasets × 1 fold" in scores_answer(failed)
     undefined = study.assign(test_rmse=study["test_rmse"].mask(study.index == 0))
     for incomplete in (with_failure(study), undefined):
         (section,) = table("scores", incomplete).sections
@@ -218,6 +220,14 @@ def test_the_leaderboard_follows_from_the_scores() -> None:
     least = study.assign(test_rmse=study["test_rmse"].mask(study["method"] == "m1", 100.0))
     (section,) = table("scores", least).sections
     assert texts(section.columns["Elo"])[-1] == "–"
+
+
+def test_elo_is_equal_where_scores_differ_by_rounding() -> None:
+    study = random_study(6, 3)
+    means = {"m0": np.mean([0.9, 0.8, 0.7]), "m1": np.mean([0.7, 0.8, 0.9])}
+    study["test_rmse"] = study["method"].map(means).fillna(1 + study["test_rmse"])
+    (section,) = table("scores", study).sections
+    assert leading(section.columns["Elo"])[:2] == [1000, 1000]
 
 
 @pytest.mark.parametrize("name", BENCHMARK.view.tables)

@@ -137,10 +137,13 @@ def test_references_of_several_folds_are_their_mean(facts: dict[str, Any]) -> No
         ceilings = [0.1 + fold] * len(KERNELS)
         model = {**model, "kernels": {**model["kernels"], "target_ceiling": ceilings}}
         for seed in range(2):
-            folds.append(row("neural_process", fold, "gp_curves", seed=seed, **model))
+            kernels = {**model["kernels"], "target": [fold + 2.0 * seed] * len(KERNELS)}
+            facts_of_seed = {**model, "kernels": kernels}
+            folds.append(row("neural_process", fold, "gp_curves", seed=seed, **facts_of_seed))
     curves = study_frame(folds, "processes")
     (section,) = KIND.view.table("likelihoods", curves, SCORING).sections
-    assert section.columns["RBF, target"][0].text == "1.100 ± 0.577"
+    cells = texts(section.columns["RBF, target"])
+    assert (cells[0], cells[-1]) == ("1.100 ± 0.577", "2.000 ± 0.577")
 
 
 def test_a_row_of_curves_is_a_model_without_failures(facts: dict[str, Any]) -> None:

@@ -114,7 +114,8 @@ def scores_answer(tidy: pd.DataFrame) -> str:
     leaders = []
     for (method, variant), rank in means.head(LEADERS).items():  # type: ignore[misc]
         leaders.append(f"{method_title(method, variant)} ({rank:.2f})")
-    extent = datasets_and_folds(tidy[tidy["dataset"].isin(ranks.index)])
+    ranked = tidy[tidy["dataset"].isin(ranks.index)].dropna(subset="mean")  # failures have 0 folds
+    extent = datasets_and_folds(ranked)
     methods = counted(len(means), "method")
     answer = f"{listed(leaders)} have the best mean ranks of {methods} on {extent}."
     if refusal(ranks):

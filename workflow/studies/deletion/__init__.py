@@ -20,7 +20,7 @@ class DeletionOptions(Options):
     Attributes:
         tolerance: Largest change of the prediction that a deletion may cause.
         limit: The search ends at a deletion within the tolerance that changes the prediction by
-            this much.
+            this much or more.
         growth: Factor of the tolerance after `retries` rejected deletions in succession.
         left: The search ends when a smaller fraction of the rows remains.
     """

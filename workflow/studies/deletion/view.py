@@ -104,8 +104,8 @@ def _constants(options: DeletionOptions) -> str:
         "(of its size, at least a hundredth of the target's standard deviation; total variation "
         f"distance for classes). The tolerance grows after {options.retries} rejections in "
         "succession (the paper: 50). The search ends at a deletion within the tolerance that "
-        f"changes the prediction by {options.limit:g}, or below {100 * options.left:g} % of the "
-        "rows."
+        f"changes the prediction by {options.limit:g} or more, or below {100 * options.left:g} % "
+        "of the rows."
     )
 
 

@@ -245,8 +245,8 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
     has a share at prediction. Dashed: the same settings trained on this share, with the
     hyper-parameters of baselines searched anew. The dotted line is a constant prediction, or a
-    factor of 1. Of six datasets and more, lines are geometric means over them of the factor of the
-    RMSE, or of the inverse probability of the true class.
+    factor of 1. If all are regressions, or classifications, or six of each, lines are geometric
+    means over them of the factor of the RMSE, or of the inverse probability of the true class.
     """
     means = contexts(study)
     means = means.assign(title=method_titles(means), panel=means["dataset"].map(dataset_title))
