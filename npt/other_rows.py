@@ -2,7 +2,7 @@
 
 The questions of the benchmark for any fitted model with scikit-learn's interface: `dependence` is
 the NPT paper's corruption of other rows (section 4.3, Algorithm 1), `benefit` a comparison with
-the same model trained without what is asked about.
+the same model trained without a source of information, such as other rows.
 
 n rows, d features.
 """
@@ -82,7 +82,7 @@ def dependence(
     """Whether a model predicts worse when the rows that it keeps are permuted.
 
     In each fold a clone is fitted. It predicts the test rows, then again after its train rows are
-    replaced: each of their columns is permuted by itself. Nothing is learned anew.
+    replaced: each of their columns is permuted by itself. Nothing is retrained.
 
     Args:
         model: A regressor, or a classifier with `predict_proba`.
@@ -95,6 +95,7 @@ def dependence(
             has learned. By default the model's method of this name; scikit-learn's neighbours and
             Gaussian process regression are known. A model whose `fit` learns nothing (TabPFN,
             TabICL) takes `lambda fitted, X, y: clone(fitted).fit(X, y)`.
+        random_state: Seed of the permutations.
 
     Returns:
         Losses before and after the permutation.

@@ -72,10 +72,10 @@ class NPTEstimator(BaseEstimator):
     ----------
     architecture : {"auto", "solved", "compact", "paper"}, default="auto"
         `solved`: attention to fitted rows is solved for instead of learned, in seconds for some
-        thousands of rows; all of them select it, by their leave-one-out errors. `compact`: compact
+        thousands of rows; leave-one-out errors of all rows tune it. `compact`: compact
         NPT. In both, a predicted row attends to fitted rows alone, so that it does not depend on
-        the rows that it is predicted with. `paper`: the exact NPT, which is slower; see
-        `predict_together`. `auto`: solved for at most 4,000 rows, of classes 1,500, and compact
+        the rows that it is predicted with. `paper`: the exact NPT, slower, by default with 4 layers
+        of width 16 and 500 updates; see `predict_together`. `auto`: solved for at most 4,000 rows, of classes 1,500, and compact
         for more, or where one of the hyper-parameters below is given that solved NPT lacks.
     width : int, optional
         Width of a row between datapoints; of a column's embedding in the exact NPT.
@@ -198,8 +198,8 @@ class NPTEstimator(BaseEstimator):
                 To the solved NPT, which selects nothing, they are rows like those of X.
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
-                out. In the solved NPT, a row of weight 2 is a row that stands twice, so that
-                weights of a sum of 1 are one row.
+                out. In the solved NPT, a row of weight 2 equals two rows, and weights that sum to
+                1 equal one.
 
         Raises:
             ValueError: An argument is unusable; the message names it.
@@ -268,7 +268,7 @@ class NPTEstimator(BaseEstimator):
         """Fitted rows that the predictions of X (n, d) attend to, and predictions without them.
 
         Args:
-            rows: Number of fitted rows to show for each row of X; those with the highest attention.
+            rows: Number of fitted rows to show for each row of X; those with the largest absolute attention.
 
         Raises:
             ValueError: The architecture is the paper's.

@@ -24,7 +24,7 @@ class Explanation:
         attention: Attention (n, m) to the fitted rows of `context`; each row sums to 1. It is the
             mean over all blocks between datapoints, their heads and the members.
         context: Indices (m,) of the fitted rows that are attended to.
-        frame: A line for each explained row and fitted row, those with the highest attention first:
+        frame: A line for each explained row and fitted row, those with the largest absolute attention first:
             `row` (index in the explained X), `fitted_row` (index in the X of `fit`), `weight` (its
             attention), `target` (its target; solved NPT takes equal rows as one, with their mean
             target or most frequent class, and the index of the first), `prediction` (a value or
