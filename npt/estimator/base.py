@@ -75,8 +75,9 @@ class NPTEstimator(BaseEstimator):
         thousands of rows; leave-one-out errors of all rows tune it. `compact`: compact
         NPT. In both, a predicted row attends to fitted rows alone, so that it does not depend on
         the rows that it is predicted with. `paper`: the exact NPT, slower, by default with 4 layers
-        of width 16 and 500 updates; see `predict_together`. `auto`: solved for at most 4,000 rows, of classes 1,500, and compact
-        for more, or where one of the hyper-parameters below is given that solved NPT lacks.
+        of width 16 and 500 updates; see `predict_together`. `auto`: solved for at most 4,000 rows,
+        of classes 1,500, and compact for more, or where one of the hyper-parameters below is given
+        that solved NPT lacks.
     width : int, optional
         Width of a row between datapoints; of a column's embedding in the exact NPT.
     layers : int, optional
@@ -268,7 +269,8 @@ class NPTEstimator(BaseEstimator):
         """Fitted rows that the predictions of X (n, d) attend to, and predictions without them.
 
         Args:
-            rows: Number of fitted rows to show for each row of X; those with the largest absolute attention.
+            rows: Number of fitted rows to show for each row of X; those with the largest absolute
+                attention.
 
         Raises:
             ValueError: The architecture is the paper's.

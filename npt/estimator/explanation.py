@@ -24,12 +24,12 @@ class Explanation:
         attention: Attention (n, m) to the fitted rows of `context`; each row sums to 1. It is the
             mean over all blocks between datapoints, their heads and the members.
         context: Indices (m,) of the fitted rows that are attended to.
-        frame: A line for each explained row and fitted row, those with the largest absolute attention first:
-            `row` (index in the explained X), `fitted_row` (index in the X of `fit`), `weight` (its
-            attention), `target` (its target; solved NPT takes equal rows as one, with their mean
-            target or most frequent class, and the index of the first), `prediction` (a value or
-            class), `score` (the value, or the probability of that class), and the score
-            `without_row`, and `without_all_rows` that are shown.
+        frame: A line for each explained row and fitted row, those with the largest absolute
+            attention first: `row` (index in the explained X), `fitted_row` (index in the X of
+            `fit`), `weight` (its attention), `target` (its target; solved NPT takes equal rows as
+            one, with their mean target or most frequent class, and the index of the first),
+            `prediction` (a value or class), `score` (the value, or the probability of that class),
+            and the score `without_row`, and `without_all_rows` that are shown.
     """
 
     attention: np.ndarray
