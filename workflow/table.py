@@ -92,7 +92,6 @@ def run() -> None:
     benchmark.require_own_folder()
     try:
         with FileLock(output / LOCK, blocking=False):
-            benchmark.require_own_folder()
             benchmark.run([chosen] if chosen else STAGES, options.minutes)
             for line in (*answers(benchmark), *explained(custom.table, folds[0])):
                 print(line)

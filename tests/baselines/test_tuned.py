@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baselines import baselines, tabnet
+from baselines import baselines, methods, tabnet
 from baselines.grids import BaselineSettings, single_point
 from baselines.training_data import training_data
 from baselines.tuned import TunedBaseline
 from npt.data.encoding import statistics
-from npt.errors import Infeasible
+from npt.errors import Infeasible, UserError
 from npt.interface import Resources
 from npt.table import Part, Split, Table, Task
 from tests.conftest import first_split, make_table
@@ -118,3 +118,9 @@ def test_tabnets_rate_decays_where_it_is_stated() -> None:
         fixed = {"max_epochs": 3, "patience": 3, "decay_learning_rate": decays}
         losses.append(learner("tabnet", grid=point, fixed=fixed).fit(table, split, 0))
     assert losses[0].validation_loss != losses[1].validation_loss
+
+
+def test_a_method_without_a_title_names_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baselines.baselines", lambda: {"untitled": object()})
+    with pytest.raises(UserError, match=r"baselines/untitled\.py: .* no attribute"):
+        methods.__wrapped__()

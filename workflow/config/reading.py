@@ -62,16 +62,28 @@ def parse(path: Path) -> Mapping[str, Any]:
         UserError: The file cannot be read, is not YAML, or has a key twice.
     """
     try:
-        raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
+        raw = load(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    except Exception as error:  # values such as `!!int abc` are whatever their type raises
-        raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not YAML ({error})") from None
     if not isinstance(raw, dict):
         return {}
     return raw
+
+
+def load(text: str, where: str) -> Any:
+    """Content of a YAML text; `where` names it in errors.
+
+    Raises:
+        UserError: It is not YAML, or has a key twice.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+    except Exception as error:  # values such as `!!int abc` are whatever their type raises
+        raise UserError(f"{where}: not YAML ({' '.join(str(error).split())})") from None
 
 
 class _Loader(yaml.SafeLoader):
@@ -97,18 +109,6 @@ class _Loader(yaml.SafeLoader):
                 raise UserError(f"line {line}: duplicate key {key.value!r}")
             seen.add(name)
         return node
-
-
-def nested(name: str, text: str) -> Any:
-    """A list or mapping of the command line, with types and quotes as in a file.
-
-    Raises:
-        UserError: It has a key twice.
-    """
-    try:
-        return yaml.load(text, _Loader)
-    except UserError as error:
-        raise UserError(f"{name}: {error}") from None
 
 
 def as_yaml(config: Mapping[str, Any]) -> str:

@@ -109,6 +109,12 @@ def nearly_equal(values: pd.Series | np.ndarray) -> bool:
     return bool(np.ptp(values) <= ROUNDING * largest)
 
 
+def fold_differences(values: pd.Series, base: pd.Series) -> pd.Series:
+    """Differences on the folds of both, 0 where rounding may have caused them; NaN elsewhere."""
+    changes = values - base
+    return changes.mask(changes.abs() <= ROUNDING * base.abs().max(), 0.0)
+
+
 def without_noise(values: pd.Series) -> pd.Series:
     """Values to twelve digits, so that those that differ by rounding alone are equal."""
     return values.map(lambda value: float(f"{value:.12g}"))

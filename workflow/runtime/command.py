@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from filelock import FileLock, Timeout
+from filelock import AcquireReturnProxy, FileLock, Timeout
 
 from npt.errors import UserError
 from workflow.planning import paths
@@ -40,19 +40,14 @@ def count(text: str) -> int:
     return number
 
 
-@contextmanager
-def lock_of(run: str) -> Iterator[None]:
+def lock_of(run: str) -> AcquireReturnProxy:
     """The lock of a run; the process of a Snakemake that was killed may have it."""
     lock = FileLock(paths.run_lock(run))
     try:
-        lock.acquire(blocking=False)
+        return lock.acquire(blocking=False)
     except Timeout:
         print(f"waiting for another process that fits or probes {run}", flush=True)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+        return lock.acquire()
 
 
 def limit_threads(threads: int) -> None:

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from npt.errors import UserError
 from npt.provenance import ROOT
-from workflow.config.reading import nested, parse, read
+from workflow.config.reading import load, parse, read
 from workflow.planning import kept, paths
 from workflow.planning.plan import Plan
 from workflow.planning.snakemake_inputs import Jobs
@@ -62,7 +62,7 @@ def _read(config: dict[str, Any], snakemake: Any) -> None:
     for entry in snakemake.config_settings.config_args:
         name, _, text = entry.partition("=")
         if isinstance(command_line[name], list | Mapping):  # Snakemake has read all in it as text
-            update_config(command_line, {name: nested(name, text)})
+            update_config(command_line, {name: load(text, name)})
     for changes in (config, *map(parse, files), command_line):
         update_config(content, changes)
     config |= content

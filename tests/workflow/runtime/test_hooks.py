@@ -74,6 +74,8 @@ def test_nested_values_of_the_command_line_have_types() -> None:
     twice = snakemake(settings="{knn: {}, knn: {}}")
     with pytest.raises(SystemExit, match="settings: line 1: duplicate key 'knn'"):
         hooks.plan_jobs({}, twice)
+    with pytest.raises(SystemExit, match="settings: not YAML"):
+        hooks.plan_jobs({}, snakemake(settings="{knn: 2020-13-45}"))
 
 
 def test_changes_without_records_of_snakemake_are_a_warning(

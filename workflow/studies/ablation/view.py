@@ -26,8 +26,8 @@ from workflow.report.sections import Section, Table, View, failure_notes, with_n
 from workflow.report.statistics import (
     LEVEL,
     MODEL,
-    ROUNDING,
     complete,
+    fold_differences,
     fold_means,
     fold_test,
     fraction_tested,
@@ -166,9 +166,7 @@ def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
     statuses = {*variant["status"], *base["status"]}
     if row["variant"] == BASE or column not in folds or statuses != {"ok"}:
         return pd.Series(dtype=float)
-    differences = variant[column] - base[column]  # NaN where one of them lacks the fold
-    is_rounding = differences.abs() <= ROUNDING * base[column].abs().max()
-    return complete(differences.mask(is_rounding, 0.0))
+    return complete(fold_differences(variant[column], base[column]))
 
 
 def _validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:

@@ -28,9 +28,9 @@ from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import (
     LEVEL,
     METHOD,
-    ROUNDING,
     SIZES,
     datasets_and_folds,
+    fold_differences,
     fold_means,
     fold_test,
     folds_of,
@@ -151,10 +151,8 @@ def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
         scores = rows.pivot(index="fold", columns=METHOD, values=f"test_{part['metric'].iloc[0]}")
         best = scores[tuple(part.loc[is_best, METHOD].iloc[0])]
         for index, model in part[has_mean & ~is_best].iterrows():
-            differences = (scores[tuple(model[METHOD])] - best).dropna()
-            is_rounding = differences.abs() <= ROUNDING * best.abs().max()
-            test = fold_test(differences.mask(is_rounding, 0.0), fraction)
-            part.loc[index, ["p_value", "untested"]] = test
+            changes = fold_differences(scores[tuple(model[METHOD])], best).dropna()
+            part.loc[index, ["p_value", "untested"]] = fold_test(changes, fraction)
     return pd.concat(frames, ignore_index=True)
 
 
