@@ -149,7 +149,7 @@ def answer(tidy: pd.DataFrame) -> str:
     near = (tested < LEVEL).sum()
     return (
         f"The rows that predictions keep are nearer than as many random rows for {near} of "
-        f"{len(tested)} models, with p below {LEVEL}."
+        f"{len(tested)} tested models, with p below {LEVEL}."
     )
 
 
