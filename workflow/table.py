@@ -17,13 +17,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
+from sklearn.base import is_classifier
 from tabulate import tabulate
 
 from baselines import methods
@@ -44,6 +46,9 @@ from workflow.report.page import failures
 from workflow.report.study import reported_studies
 from workflow.results.study_file import read_study
 from workflow.runtime.command import count, execute, parser
+
+if TYPE_CHECKING:
+    from npt.estimator import NPTClassifier, NPTRegressor
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 STAGES = (
@@ -66,6 +71,7 @@ MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
 LOCK = ".lock"
+PREDICTIONS = "predictions.csv"
 PRESET = "one table"
 LONGEST = 64  # letters of the name of a table
 
@@ -93,7 +99,7 @@ def run() -> None:
     try:
         with FileLock(output / LOCK, blocking=False):
             benchmark.run([chosen] if chosen else STAGES, options.minutes)
-            for line in (*answers(benchmark), *explained(custom.table, folds[0])):
+            for line in (*answers(benchmark), *explained(custom.table, folds[0], output)):
                 print(line)
     except Timeout:
         raise UserError(f"--output: another benchmark uses {output}; wait or stop it") from None
@@ -317,15 +323,25 @@ def answers(benchmark: Benchmark) -> Iterator[str]:
     yield from failures(studies, config.scoring)
 
 
-def explained(table: Table, split: Split) -> Iterator[str]:
-    """Which rows some predictions of test rows rest on, by solved NPT fitted to all others."""
+def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
+    """Predictions of solved NPT, and which rows they rest on.
+
+    Rows without a target are predicted from all others, and written to a file of the output folder.
+    Where there are none, some test rows are, from the rows that are not tested.
+    """
     from npt.estimator import NPTClassifier, NPTRegressor
 
-    explained_rows = split.rows("test")[:EXPLAINED]
-    known = ~np.isnan(table.truth)
-    known[split.rows("test")] = False
-    fitted_rows = np.flatnonzero(known)
+    is_fitted = ~np.isnan(table.truth)
+    predicted = np.flatnonzero(~is_fitted)
+    is_new = len(predicted) > 0
+    if not is_new:
+        predicted = split.rows("test")
+        is_fitted[predicted] = False
+    shown = predicted[:EXPLAINED]
+    fitted_rows = np.flatnonzero(is_fitted)
     if len(fitted_rows) > MOST_EXPLAINABLE:
+        found = f"{len(fitted_rows):,} rows to fit, at most {MOST_EXPLAINABLE:,} are allowed"
+        yield f"No prediction is explained: {found}"
         return
     features = features_of(table)
     target = values_of(table, table.target)
@@ -333,11 +349,11 @@ def explained(table: Table, split: Split) -> Iterator[str]:
     model = estimator(architecture="solved", verbose=0)
     try:
         model.fit(features.iloc[fitted_rows], target[fitted_rows])
-        frame = model.explain(features.iloc[explained_rows], rows=RESTING_ON).frame
+        frame = model.explain(features.iloc[shown], rows=RESTING_ON).frame
     except ValueError as error:  # such as for features that are equal in all rows
         yield f"No prediction is explained: {str(error).removeprefix('explain: ')}"
         return
-    rows = explained_rows[frame["row"]]
+    rows = shown[frame["row"]]
     columns = {
         "row": rows + 1,
         "truth": target[rows],
@@ -346,13 +362,33 @@ def explained(table: Table, split: Split) -> Iterator[str]:
         "of target": frame["target"],
         "weight": frame["weight"],
     }
+    if is_new:
+        del columns["truth"]
     if table.task != "regression":
         columns["probability"] = frame["score"]
     columns["without it"] = frame["without_row"]
+    fitted = "all rows with a target" if is_new else "rows that are not tested"
     yield ""
-    yield "Which rows do predictions rest on? By solved NPT, fitted to rows that are not tested:"
+    yield f"Which rows do predictions rest on? By solved NPT, fitted to {fitted}:"
     yield tabulate(columns, headers="keys", floatfmt=".4g")
     yield "Row 1 is the first one below the header."
+    if is_new:
+        frame = predictions(model, features.iloc[predicted])
+        frame.insert(0, "row", predicted + 1)
+        with replacing(output / PREDICTIONS) as partial:
+            frame.to_csv(partial, index=False)
+        yield f"predictions of {len(frame):,} rows without a target: {output / PREDICTIONS}"
+
+
+def predictions(model: NPTRegressor | NPTClassifier, features: pd.DataFrame) -> pd.DataFrame:
+    """Predictions of new rows: a number with its 90 % interval, or a class with probabilities."""
+    frame = pd.DataFrame({"prediction": model.predict(features)})
+    if is_classifier(model):
+        columns = [f"probability of {name}" for name in model.classes_]
+        return frame.join(pd.DataFrame(model.predict_proba(features), columns=columns))
+    with suppress(ValueError):  # fewer rows than intervals need
+        frame[["lower", "upper"]] = model.predict_interval(features, 0.9)
+    return frame
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ def test_classes_depend_on_each_part_of_other_rows(model: object, columns: str) 
     features = X if isinstance(model, KNeighborsClassifier) else FRAME
     found = dependence(model, features, LABELS, cv=2, draws=1, columns=columns)
     assert found.effect > 0
+    assert found.effect == pytest.approx((found.losses["after"] - found.losses["before"]).mean())
     assert "NLL +" in str(found)
 
 

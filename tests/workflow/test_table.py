@@ -176,7 +176,7 @@ def test_equal_rows_have_their_mean_target(tmp_path: Path) -> None:
     rows = [f"{row % 10},{row % 10 + 100 * (row % 20 < 10) + row / 1000}" for row in range(60)]
     path.write_text("\n".join(["x,y", *rows]))
     dataset, custom = read_table(asked(path))
-    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0])).splitlines()
+    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
     header, _, first = (re.split(r"  +", line.strip()) for line in lines[2:5])
     assert 20 < float(first[header.index("of target")]) < 90
 
@@ -187,18 +187,40 @@ def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None
         "\n".join(["g,x,y", *(f"{row % 12},{row / 7},{row % 12}.5" for row in range(120))])
     )
     dataset, custom = read_table(asked(path, group="g"))
-    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0])).splitlines()
+    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
     cells = [list(map(float, line.split())) for line in lines[4:-1]]
     assert len(cells) == 9
+    assert not (tmp_path / "predictions.csv").exists()
     for row, _, _, rests_on, *_ in cells:
         assert row % 12 != rests_on % 12
+
+
+@pytest.mark.parametrize("word", ["", "class "])
+def test_rows_without_a_target_are_predicted(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "mine.csv"
+    targets = [f"{word}{row // 30 if word else row}" for row in range(90)]
+    targets[10] = targets[70] = ""
+    path.write_text("\n".join(["x,y", *(f"{row / 7},{y}" for row, y in enumerate(targets))]))
+    dataset, custom = read_table(asked(path))
+    *lines, place = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
+    assert "fitted to all rows with a target" in lines[1]
+    assert place == f"predictions of 2 rows without a target: {tmp_path / 'predictions.csv'}"
+    found = pd.read_csv(tmp_path / "predictions.csv")
+    assert found["row"].tolist() == [11, 71]
+    if word:
+        assert found["prediction"].tolist() == ["class 0", "class 2"]
+        assert found.filter(like="probability of class").sum(axis=1).to_numpy() == pytest.approx(1)
+        return
+    assert found["prediction"].to_numpy() == pytest.approx([10, 70], abs=0.5)
+    assert found["lower"].lt([10, 70]).all()
+    assert found["upper"].gt([10, 70]).all()
 
 
 def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("\n".join(["x,y", *(f"1,{row / 7}" for row in range(60))]))
     dataset, custom = read_table(asked(path))
-    (line,) = explained(custom.table, folds_of(dataset, custom)[0])
+    (line,) = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
     assert line.startswith("No prediction is explained: the context has one row")
 
 

@@ -53,7 +53,7 @@ def table(study: pd.DataFrame) -> ReportTable:
 
 
 @pytest.mark.parametrize(
-    ("clean", "factors", "change"),
+    ("errors", "factors", "change"),
     [
         ([1.0, 5.0, 2.0, 3.0], [1], 0),
         ([0.1, 1.0, 10.0, -3.0], [2], -100),  # of every sample, however its rows are drawn
@@ -62,10 +62,11 @@ def table(study: pd.DataFrame) -> ReportTable:
     ],
 )
 def test_samples_pair_the_predictions_of_a_row(
-    clean: list[float], factors: list[int], change: float
+    errors: list[float], factors: list[int], change: float
 ) -> None:
-    errors = np.array(clean)
-    changes = bootstrap(of_truth([0.0] * 4), errors, [factor * errors for factor in factors])
+    clean = 2.0 + np.array(errors)
+    corrupted = [2.0 + factor * np.array(errors) for factor in factors]
+    changes = bootstrap(of_truth([2.0] * 4), clean, corrupted)
     assert samples(changes) == pytest.approx(change, nan_ok=True)
 
 
