@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from filelock import FileLock, Timeout
-from sklearn.base import is_classifier
 from tabulate import tabulate
 
 from baselines import methods
@@ -382,8 +381,10 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
 
 def predictions(model: NPTRegressor | NPTClassifier, features: pd.DataFrame) -> pd.DataFrame:
     """Predictions of new rows: a number with its 90 % interval, or a class with probabilities."""
+    from npt.estimator import NPTClassifier
+
     frame = pd.DataFrame({"prediction": model.predict(features)})
-    if is_classifier(model):
+    if isinstance(model, NPTClassifier):
         columns = [f"probability of {name}" for name in model.classes_]
         return frame.join(pd.DataFrame(model.predict_proba(features), columns=columns))
     with suppress(ValueError):  # fewer rows than intervals need

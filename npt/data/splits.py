@@ -37,7 +37,7 @@ def splits(
     Args:
         groups: Group of every row (N,); the rows of a group stay together.
         times: Time of every row (N,). There is one fold: the latest rows are tested, those before
-            them validate, and rows of one time stay together.
+            them validate, and rows of one time stay together. Rows without a target do not count.
         pairs: Other rows and test rows of each fold, where the source has them.
 
     Raises:
@@ -53,7 +53,7 @@ def splits(
             train = rest[: -rule.fixed_validation_rows]
             validation = rest[-rule.fixed_validation_rows :]
         elif times is not None:
-            train, validation = _latest(rest, times, fraction)
+            train, validation = _latest(rest, times, table.truth, fraction)
         elif groups is not None:
             train, validation = _some_groups(rest, groups, fraction)
         else:
@@ -97,7 +97,7 @@ def _test_rows(
     """Other rows and test rows of each fold."""
     rows = np.arange(table.rows)
     if times is not None:
-        return [_latest(rows, times, 1 / rule.folds)]
+        return [_latest(rows, times, table.truth, 1 / rule.folds)]
     if rule.fixed_test_rows:
         return [(rows[: -rule.fixed_test_rows], rows[-rule.fixed_test_rows :])]
     units = rows if groups is None else np.unique(groups)
@@ -184,13 +184,18 @@ def _some_groups(rest: Rows, groups: Values, fraction: float) -> Pair:
     return rest[~in_validation], rest[in_validation]
 
 
-def _latest(rows: Rows, times: Values, fraction: float) -> Pair:
-    """Earlier rows, and the latest rows: about a fraction, at least those of one time."""
-    distinct, counts = np.unique(times[rows], return_counts=True)
+def _latest(rows: Rows, times: Values, truth: np.ndarray, fraction: float) -> Pair:
+    """Earlier rows, and the latest ones.
+
+    The latter have about a fraction of the known targets, at least those of one time.
+    """
+    scored = rows[~np.isnan(truth[rows])]
+    distinct, counts = np.unique(times[scored], return_counts=True)
     if len(distinct) < 2:
-        raise UserError(f"time: {len(distinct)} different times of {len(rows)} rows are too few")
-    rows_from = np.cumsum(counts[::-1])[::-1]  # number of rows from each time on
-    differences = np.abs(rows_from[1:] - fraction * len(rows))
+        found = f"{len(distinct)} different times of {len(scored)} rows with a target"
+        raise UserError(f"time: {found} are too few")
+    rows_from = np.cumsum(counts[::-1])[::-1]  # number of scored rows from each time on
+    differences = np.abs(rows_from[1:] - fraction * len(scored))
     start = distinct[differences.argmin() + 1]
     late = times[rows] >= start
     return rows[~late], rows[late]

@@ -123,6 +123,16 @@ def test_the_last_rows_in_time_are_tested(tmp_path: Path) -> None:
     assert validation.max() < test.min()
 
 
+def test_the_last_targets_in_time_are_tested(tmp_path: Path) -> None:
+    """Rows of the future without a target are with the last ones that have one."""
+    data = frame(120)
+    data["price"] = data["price"].where(data.index < 100)
+    (split,) = folds_by(data, tmp_path, time="built", validation_share=0.1)
+    require_partition(split, 120)
+    assert split.validation.tolist() == list(range(70, 80))
+    assert split.test.tolist() == list(range(80, 120))
+
+
 def test_rows_of_one_time_stay_together(tmp_path: Path) -> None:
     data = frame(100)
     data["year"] = 2000 + data.index // 30

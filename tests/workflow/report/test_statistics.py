@@ -44,6 +44,12 @@ def test_failed_seed_fails_its_fold() -> None:
     assert summary["reason"] == "fold 1: seed 1: out of memory"
 
 
+def test_a_fold_has_no_mean_of_some_of_its_seeds() -> None:
+    study = seeds_study(SEEDS)
+    study.loc[3, "test_rmse"] = np.nan
+    assert fold_means(study)["test_rmse"].isna().tolist() == [False, True, False]
+
+
 def test_undefined_metric_is_a_reason() -> None:
     study = benchmark_study()
     study.loc[0, "test_auroc"] = np.nan

@@ -131,7 +131,7 @@ def test_too_few_rows_groups_or_times(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("first_known", "last_known", "changes"),
-    [(0, 80, {"test_rows": 10}), (96, 100, {"time": "built"})],
+    [(0, 80, {"test_rows": 10}), (97, 100, {"time": "built"})],
 )
 def test_a_part_without_known_targets(
     first_known: int, last_known: int, changes: dict[str, Any], tmp_path: Path
