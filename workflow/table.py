@@ -70,7 +70,8 @@ MOST_EXPLAINABLE = 10_000  # rows
 STOP_SECONDS = 30.0
 LOG = "log.txt"
 LOCK = ".lock"
-PREDICTIONS = "predictions.csv"
+PREDICTIONS = Path("results/predictions.csv")
+CLASSES = ("truth", "predicted", "of target")  # columns of names, in which 3.10 is not 3.1
 PRESET = "one table"
 LONGEST = 64  # letters of the name of a table
 
@@ -330,6 +331,8 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     """
     from npt.estimator import NPTClassifier, NPTRegressor
 
+    file = output / PREDICTIONS
+    file.unlink(missing_ok=True)  # of an earlier state of the table
     is_fitted = ~np.isnan(table.truth)
     predicted = np.flatnonzero(~is_fitted)
     is_new = len(predicted) > 0
@@ -339,8 +342,9 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     shown = predicted[:EXPLAINED]
     fitted_rows = np.flatnonzero(is_fitted)
     if len(fitted_rows) > MOST_EXPLAINABLE:
+        what = f"{len(predicted):,} rows without a target are not predicted"
         found = f"{len(fitted_rows):,} rows to fit, at most {MOST_EXPLAINABLE:,} are allowed"
-        yield f"No prediction is explained: {found}"
+        yield f"{what if is_new else 'No prediction is explained'}: {found}"
         return
     features = features_of(table)
     target = values_of(table, table.target)
@@ -348,6 +352,13 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     model = estimator(architecture="solved", verbose=0)
     try:
         model.fit(features.iloc[fitted_rows], target[fitted_rows])
+        if is_new:
+            frame = predictions(model, features.iloc[predicted])
+            frame.insert(0, "row", predicted + 1)
+            with replacing(file) as partial:
+                frame.to_csv(partial, index=False)
+            yield ""
+            yield f"Predictions of {len(frame):,} rows without a target, by solved NPT: {file}"
         frame = model.explain(features.iloc[shown], rows=RESTING_ON).frame
     except ValueError as error:  # such as for features that are equal in all rows
         yield f"No prediction is explained: {str(error).removeprefix('explain: ')}"
@@ -363,20 +374,16 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     }
     if is_new:
         del columns["truth"]
+    names = []
     if table.task != "regression":
+        names = [place for place, name in enumerate(columns) if name in CLASSES]
         columns["probability"] = frame["score"]
     columns["without it"] = frame["without_row"]
     fitted = "all rows with a target" if is_new else "rows that are not tested"
     yield ""
     yield f"Which rows do predictions rest on? By solved NPT, fitted to {fitted}:"
-    yield tabulate(columns, headers="keys", floatfmt=".4g")
+    yield tabulate(columns, headers="keys", floatfmt=".4g", disable_numparse=names)
     yield "Row 1 is the first one below the header."
-    if is_new:
-        frame = predictions(model, features.iloc[predicted])
-        frame.insert(0, "row", predicted + 1)
-        with replacing(output / PREDICTIONS) as partial:
-            frame.to_csv(partial, index=False)
-        yield f"predictions of {len(frame):,} rows without a target: {output / PREDICTIONS}"
 
 
 def predictions(model: NPTRegressor | NPTClassifier, features: pd.DataFrame) -> pd.DataFrame:

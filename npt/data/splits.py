@@ -55,7 +55,7 @@ def splits(
         elif times is not None:
             train, validation = _latest(rest, times, table.truth, fraction)
         elif groups is not None:
-            train, validation = _some_groups(rest, groups, fraction)
+            train, validation = _some_groups(rest, groups, table.truth, fraction)
         else:
             strata = None if labels is None else labels[rest]
             train, validation = _some_rows(rest, strata, fraction)
@@ -161,16 +161,19 @@ def _strata(labels: Values, held_out: int) -> Values | None:
     return codes if len(np.unique(codes)) <= smaller_part else None
 
 
-def _some_groups(rest: Rows, groups: Values, fraction: float) -> Pair:
+def _some_groups(rest: Rows, groups: Values, truth: np.ndarray, fraction: float) -> Pair:
     """Train and validation rows.
 
-    Groups come in a random order. Each joins the validation rows if that brings their number
-    nearer to the fraction.
+    Groups come in a random order. Each joins the validation rows if that brings their number of
+    known targets nearer to the fraction.
     """
-    names, codes, sizes = np.unique(groups[rest], return_inverse=True, return_counts=True)
-    if len(names) < 2:
-        raise UserError(f"group: {len(names)} group is left for train and validation rows")
-    wanted = fraction * len(rest)
+    names, codes = np.unique(groups[rest], return_inverse=True)
+    sizes = np.bincount(codes[~np.isnan(truth[rest])], minlength=len(names))
+    scored = np.flatnonzero(sizes)
+    if len(scored) < 2:
+        found = f"{len(scored)} group with a target"
+        raise UserError(f"group: {found} is left for train and validation rows")
+    wanted = fraction * sizes.sum()
     held_out = 0
     chosen = np.zeros(len(names), bool)
     for group in np.random.default_rng(SPLIT_SEED).permutation(len(names)):
@@ -179,7 +182,7 @@ def _some_groups(rest: Rows, groups: Values, fraction: float) -> Pair:
             chosen[group] = True
             held_out = enlarged
     if not chosen.any():
-        chosen[sizes.argmin()] = True
+        chosen[scored[sizes[scored].argmin()]] = True
     in_validation = chosen[codes]
     return rest[~in_validation], rest[in_validation]
 

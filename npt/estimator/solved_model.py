@@ -22,6 +22,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
+MOST_NUMBERS = 20_000_000  # new rows times fitted rows, whose predictions are held at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 
 
@@ -81,7 +82,7 @@ class SolvedModel(Model):
 
         A target may lie as far from its prediction without a fitted row as that row does from its
         own prediction without itself: jackknife+ (Barber et al. 2021), with tuning and mixture as
-        they are. Memory is that of n * N numbers.
+        they are. Memory is that of a few times `MOST_NUMBERS`.
 
         Raises:
             UserError: A level is so near 0 or 1 that a new row may lie beyond all fitted ones.
@@ -97,8 +98,13 @@ class SolvedModel(Model):
                 )
         groups = self.trained.context.groups
         residuals = self.table.truth - self.trained.left_out()[groups]
-        possible = self.trained.without_each(_features(table))[:, groups] + residuals
-        return np.stack([_quantile(possible, weights, level) for level in levels], axis=1)
+        parts = []
+        count = math.ceil(table.rows * len(groups) / MOST_NUMBERS)
+        for features in np.array_split(_features(table), max(count, 1)):
+            possible = self.trained.without_each(features)[:, groups] + residuals
+            quantiles = [_quantile(possible, weights, level) for level in levels]
+            parts.append(np.stack(quantiles, axis=1))
+        return np.concatenate(parts)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""

@@ -190,7 +190,7 @@ def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None
     lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
     cells = [list(map(float, line.split())) for line in lines[4:-1]]
     assert len(cells) == 9
-    assert not (tmp_path / "predictions.csv").exists()
+    assert not (tmp_path / "results/predictions.csv").exists()
     for row, _, _, rests_on, *_ in cells:
         assert row % 12 != rests_on % 12
 
@@ -202,10 +202,11 @@ def test_rows_without_a_target_are_predicted(tmp_path: Path, word: str) -> None:
     targets[10] = targets[70] = ""
     path.write_text("\n".join(["x,y", *(f"{row / 7},{y}" for row, y in enumerate(targets))]))
     dataset, custom = read_table(asked(path))
-    *lines, place = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
-    assert "fitted to all rows with a target" in lines[1]
-    assert place == f"predictions of 2 rows without a target: {tmp_path / 'predictions.csv'}"
-    found = pd.read_csv(tmp_path / "predictions.csv")
+    _, place, _, title, *_ = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
+    file = tmp_path / "results/predictions.csv"
+    assert place == f"Predictions of 2 rows without a target, by solved NPT: {file}"
+    assert title.endswith("fitted to all rows with a target:")
+    found = pd.read_csv(file)
     assert found["row"].tolist() == [11, 71]
     if word:
         assert found["prediction"].tolist() == ["class 0", "class 2"]
@@ -218,10 +219,21 @@ def test_rows_without_a_target_are_predicted(tmp_path: Path, word: str) -> None:
 
 def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
-    path.write_text("\n".join(["x,y", *(f"1,{row / 7}" for row in range(60))]))
-    dataset, custom = read_table(asked(path))
-    (line,) = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
-    assert line.startswith("No prediction is explained: the context has one row")
+    file = tmp_path / "results/predictions.csv"
+    for first in ("1,", "1,0.5"):
+        path.write_text("\n".join(["x,y", first, *(f"1,{row / 7}" for row in range(60))]))
+        dataset, custom = read_table(asked(path))
+        *_, line = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
+        assert line.startswith("No prediction is explained: the context has one row")
+        assert file.exists() == (first == "1,")  # a file of an earlier state goes
+
+
+def test_names_of_classes_are_not_rounded(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["x,y", *(f"{row},3.1{'0' * (row % 2)}" for row in range(60))]))
+    dataset, custom = read_table(asked(path, task="classification"))
+    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
+    assert {word for line in lines for word in line.split()} >= {"3.1", "3.10"}
 
 
 def is_running(process: int) -> bool:

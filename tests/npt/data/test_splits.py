@@ -101,6 +101,17 @@ def test_rows_of_a_group_stay_together(changes: dict[str, str], tmp_path: Path) 
     assert sorted(tested) == list(range(120))
 
 
+def test_groups_without_a_target_do_not_count(tmp_path: Path) -> None:
+    data = frame(100)
+    data["person"] = data.index // 5
+    data["price"] = data["price"].where(data["person"] < 11)
+    path = write(tmp_path, data)
+    custom, folds = prepare(path, folds=5, group="person")
+    for split in folds.values():
+        known = np.isfinite(custom.table.truth[split.validation])
+        assert 5 <= known.sum() <= 15
+
+
 @pytest.mark.parametrize("large", [0, 50])
 def test_groups_come_near_the_validation_share(large: int, tmp_path: Path) -> None:
     """A group of fifty rows does not validate."""
