@@ -22,7 +22,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-MOST_NUMBERS = 20_000_000  # new rows times fitted rows, whose predictions are held at once
+MOST_NUMBERS = 10_000_000  # new rows times fitted rows, whose predictions are held at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 
 

@@ -134,7 +134,7 @@ def test_refit_and_validation_rows_have_no_effect() -> None:
     assert np.array_equal(validated.predict(frame), expected)
 
 
-def test_intervals_hold_the_targets_of_new_rows() -> None:
+def test_intervals_hold_the_targets_of_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(0)
     features = generator.normal(size=(1200, 3))
     target = features[:, 0] + generator.normal(size=1200)
@@ -145,6 +145,8 @@ def test_intervals_hold_the_targets_of_new_rows() -> None:
     quantiles = model.predict_quantiles(features[200:], [0.1, 0.5, 0.9])
     assert np.array_equal(quantiles[:, [0, 2]], interval)
     assert (np.diff(quantiles, axis=1) > 0).all()
+    monkeypatch.setattr("npt.estimator.solved_model.MOST_NUMBERS", 1000)
+    assert model.predict_interval(features[200:], 0.8) == pytest.approx(interval)
 
 
 def test_intervals_follow_the_rows_that_a_model_has() -> None:
