@@ -66,12 +66,12 @@ FEW_CLASSES = 10  # whole numbers with at most so many values are classes
 OWN = ("task", "folds")  # options of another meaning than in the declaration of a table
 EXPLAINED = 3  # rows
 RESTING_ON = 3  # fitted rows for each explained one
-MOST_EXPLAINABLE = 10_000  # rows
+MOST_FITTED = 10_000  # rows, of the model that predicts and explains
 STOP_SECONDS = 30.0
 LOG = "log.txt"
 LOCK = ".lock"
 PREDICTIONS = Path("results/predictions.csv")
-CLASSES = ("truth", "predicted", "of target")  # columns of names, in which 3.10 is not 3.1
+CLASS_COLUMNS = ("truth", "predicted", "of target")  # in whose names 3.10 is not 3.1
 PRESET = "one table"
 LONGEST = 64  # letters of the name of a table
 
@@ -327,7 +327,7 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     """Predictions of solved NPT, and which rows they rest on.
 
     Rows without a target are predicted from all others, and written to a file of the output folder.
-    Where there are none, some test rows are, from the rows that are not tested.
+    If all targets are known, some test rows are predicted from the rows that are not tested.
     """
     from npt.estimator import NPTClassifier, NPTRegressor
 
@@ -341,9 +341,9 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
         is_fitted[predicted] = False
     shown = predicted[:EXPLAINED]
     fitted_rows = np.flatnonzero(is_fitted)
-    if len(fitted_rows) > MOST_EXPLAINABLE:
+    if len(fitted_rows) > MOST_FITTED:
         what = f"{len(predicted):,} rows without a target are not predicted"
-        found = f"{len(fitted_rows):,} rows to fit, at most {MOST_EXPLAINABLE:,} are allowed"
+        found = f"{len(fitted_rows):,} rows to fit, at most {MOST_FITTED:,} are allowed"
         yield f"{what if is_new else 'No prediction is explained'}: {found}"
         return
     features = features_of(table)
@@ -361,7 +361,10 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
             yield f"Predictions of {len(frame):,} rows without a target, by solved NPT: {file}"
         frame = model.explain(features.iloc[shown], rows=RESTING_ON).frame
     except ValueError as error:  # such as for features that are equal in all rows
-        yield f"No prediction is explained: {str(error).removeprefix('explain: ')}"
+        what = "No prediction is explained"
+        if is_new and not file.exists():
+            what = "No row without a target is predicted"
+        yield f"{what}: {str(error).removeprefix('explain: ')}"
         return
     rows = shown[frame["row"]]
     columns = {
@@ -374,15 +377,15 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     }
     if is_new:
         del columns["truth"]
-    names = []
+    as_text = []
     if table.task != "regression":
-        names = [place for place, name in enumerate(columns) if name in CLASSES]
+        as_text = [place for place, name in enumerate(columns) if name in CLASS_COLUMNS]
         columns["probability"] = frame["score"]
     columns["without it"] = frame["without_row"]
     fitted = "all rows with a target" if is_new else "rows that are not tested"
     yield ""
     yield f"Which rows do predictions rest on? By solved NPT, fitted to {fitted}:"
-    yield tabulate(columns, headers="keys", floatfmt=".4g", disable_numparse=names)
+    yield tabulate(columns, headers="keys", floatfmt=".4g", disable_numparse=as_text)
     yield "Row 1 is the first one below the header."
 
 

@@ -35,7 +35,8 @@ def splits(
     the file. Validation rows are a random draw from the rest, stratified likewise.
 
     Args:
-        groups: Group of every row (N,); the rows of a group stay together.
+        groups: Group of every row (N,); the rows of a group stay together. The share of validation
+            rows is that of rows with a target.
         times: Time of every row (N,). There is one fold: the latest rows are tested, those before
             them validate, and rows of one time stay together. Rows without a target do not count.
         pairs: Other rows and test rows of each fold, where the source has them.
@@ -171,8 +172,8 @@ def _some_groups(rest: Rows, groups: Values, truth: np.ndarray, fraction: float)
     sizes = np.bincount(codes[~np.isnan(truth[rest])], minlength=len(names))
     scored = np.flatnonzero(sizes)
     if len(scored) < 2:
-        found = f"{len(scored)} group with a target"
-        raise UserError(f"group: {found} is left for train and validation rows")
+        found = f"{len(scored)} with a target left for train and validation rows"
+        raise UserError(f"group: {found}, at least 2 required")
     wanted = fraction * sizes.sum()
     held_out = 0
     chosen = np.zeros(len(names), bool)
@@ -196,9 +197,9 @@ def _latest(rows: Rows, times: Values, truth: np.ndarray, fraction: float) -> Pa
     distinct, counts = np.unique(times[scored], return_counts=True)
     if len(distinct) < 2:
         found = f"{len(distinct)} different times of {len(scored)} rows with a target"
-        raise UserError(f"time: {found} are too few")
-    rows_from = np.cumsum(counts[::-1])[::-1]  # number of scored rows from each time on
-    differences = np.abs(rows_from[1:] - fraction * len(scored))
+        raise UserError(f"time: {found}, at least 2 required")
+    scored_from = np.cumsum(counts[::-1])[::-1]  # number of scored rows from each time on
+    differences = np.abs(scored_from[1:] - fraction * len(scored))
     start = distinct[differences.argmin() + 1]
     late = times[rows] >= start
     return rows[~late], rows[late]

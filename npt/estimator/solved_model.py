@@ -22,7 +22,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-MOST_NUMBERS = 10_000_000  # new rows times fitted rows, whose predictions are held at once
+MOST_NUMBERS = 10_000_000  # of new rows times fitted rows that are held at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 
 
@@ -82,7 +82,7 @@ class SolvedModel(Model):
 
         A target may lie as far from its prediction without a fitted row as that row does from its
         own prediction without itself: jackknife+ (Barber et al. 2021), with tuning and mixture as
-        they are. Memory is that of a few times `MOST_NUMBERS`.
+        they are. Memory is a few times that of `MOST_NUMBERS` numbers.
 
         Raises:
             UserError: A level is so near 0 or 1 that a new row may lie beyond all fitted ones.
