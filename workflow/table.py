@@ -70,7 +70,6 @@ MOST_FITTED = 10_000  # rows, of the model that predicts and explains
 STOP_SECONDS = 30.0
 LOG = "log.txt"
 LOCK = ".lock"
-PREDICTIONS = Path("results/predictions.csv")
 CLASS_COLUMNS = ("truth", "predicted", "of target")  # in whose names 3.10 is not 3.1
 PRESET = "one table"
 LONGEST = 64  # letters of the name of a table
@@ -331,7 +330,7 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     """
     from npt.estimator import NPTClassifier, NPTRegressor
 
-    file = output / PREDICTIONS
+    file = output / paths.NEW_ROWS
     file.unlink(missing_ok=True)  # of an earlier state of the table
     is_fitted = ~np.isnan(table.truth)
     predicted = np.flatnonzero(~is_fitted)
@@ -341,10 +340,10 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
         is_fitted[predicted] = False
     shown = predicted[:EXPLAINED]
     fitted_rows = np.flatnonzero(is_fitted)
+    unexplained = "No prediction is explained"
+    failure = "No row without a target is predicted" if is_new else unexplained
     if len(fitted_rows) > MOST_FITTED:
-        what = f"{len(predicted):,} rows without a target are not predicted"
-        found = f"{len(fitted_rows):,} rows to fit, at most {MOST_FITTED:,} are allowed"
-        yield f"{what if is_new else 'No prediction is explained'}: {found}"
+        yield f"{failure}: {len(fitted_rows):,} rows to fit, at most {MOST_FITTED:,} are allowed"
         return
     features = features_of(table)
     target = values_of(table, table.target)
@@ -359,24 +358,21 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
                 frame.to_csv(partial, index=False)
             yield ""
             yield f"Predictions of {len(frame):,} rows without a target, by solved NPT: {file}"
+            failure = unexplained
         frame = model.explain(features.iloc[shown], rows=RESTING_ON).frame
     except ValueError as error:  # such as for features that are equal in all rows
-        what = "No prediction is explained"
-        if is_new and not file.exists():
-            what = "No row without a target is predicted"
-        yield f"{what}: {str(error).removeprefix('explain: ')}"
+        yield f"{failure}: {str(error).removeprefix('explain: ')}"
         return
     rows = shown[frame["row"]]
-    columns = {
-        "row": rows + 1,
-        "truth": target[rows],
+    columns = {"row": rows + 1}
+    if not is_new:
+        columns["truth"] = target[rows]
+    columns |= {
         "predicted": frame["prediction"],
         "rests on row": fitted_rows[frame["fitted_row"]] + 1,
         "of target": frame["target"],
         "weight": frame["weight"],
     }
-    if is_new:
-        del columns["truth"]
     as_text = []
     if table.task != "regression":
         as_text = [place for place, name in enumerate(columns) if name in CLASS_COLUMNS]

@@ -14,6 +14,7 @@ PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
 CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
 REPORT = f"{RESULTS}/report/index.html"
 DOWNLOADS = f"{RESULTS}/data/raw"
+NEW_ROWS = f"{RESULTS}/predictions.csv"  # of rows without a target, by `npt-benchmark`
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
