@@ -62,16 +62,6 @@ def fit_estimator(estimator: Any, data: TrainingData, **options: Any) -> Any:
     return prediction_function(estimator, data)
 
 
-def fit_with_unlabelled(classifier: Any, data: TrainingData) -> Predictor:
-    """Fit a semi-supervised classifier to labelled and unlabelled train rows."""
-    if len(data.seen_classes) < 2:
-        return prior(data)
-    rows = np.concatenate([data.train, data.unlabelled])
-    unknown = np.full(len(data.unlabelled), -1)
-    classifier.fit(data.features[rows], np.concatenate([data.train_labels, unknown]))
-    return single_model(classifier.predict_proba)
-
-
 def prediction_function(estimator: Any, data: TrainingData) -> Any:
     """The method of an estimator that gives values (n,) or class probabilities (n, K)."""
     if data.is_regression:

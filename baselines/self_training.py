@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from baselines.baseline import Predictor
-from baselines.estimators import EstimatorBaseline, fit_with_unlabelled
+from baselines.estimators import EstimatorBaseline, prior, single_model
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
 from npt.interface import Resources
@@ -28,13 +30,18 @@ class SelfTraining(EstimatorBaseline):
         seed: int,
         resources: Resources,
     ) -> Predictor:
-        """Fit one model."""
+        """Fit to labelled and unlabelled train rows."""
         from sklearn.semi_supervised import SelfTrainingClassifier
 
+        if len(data.seen_classes) < 2:
+            return prior(data)
         estimator: Any = self.estimator(data.task)(**{"max_iter": 10_000, **parameters})
         if len(data.unlabelled):
             estimator = SelfTrainingClassifier(estimator, max_iter=100)
-        return fit_with_unlabelled(estimator, data)
+        rows = np.concatenate([data.train, data.unlabelled])
+        unknown = np.full(len(data.unlabelled), -1)
+        estimator.fit(data.features[rows], np.concatenate([data.train_labels, unknown]))
+        return single_model(estimator.predict_proba)
 
 
 BASELINE = SelfTraining()

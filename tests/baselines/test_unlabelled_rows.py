@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from baselines import baselines
+from baselines.label_spreading import Spreading
 from baselines.training_data import TrainingData
 from npt.interface import Resources
 
@@ -38,6 +39,21 @@ def test_labels_spread_over_unlabelled_rows() -> None:
     predict = baselines()["label_spreading"].fit(data, parameters, 0, Resources())
     probabilities = predict(data.features, {})
     assert np.array_equal(probabilities.argmax(1), np.arange(len(probabilities)) % 2)
+
+
+@pytest.mark.parametrize("unlabelled", [90, 0])
+def test_predictions_are_weighted_sums_of_labels(unlabelled: int) -> None:
+    data = two_clusters(98)
+    target = np.arange(len(data.features)) % 2.0
+    without = np.arange(10, 10 + unlabelled)
+    data = replace(data, train=np.arange(0, 10), target=target, unlabelled=without)
+    predict = baselines()["label_spreading"].fit(data, {"alpha": 0.9}, 0, Resources())
+    assert isinstance(predict, Spreading)
+    queries = data.features + 0.5
+    weights = predict.weights(data.stored_rows, queries, {})
+    assert weights @ data.stored_rows.targets == pytest.approx(predict(queries, {}), abs=1e-4)
+    few = data.stored_rows.take(np.array([3, 5]))  # of one class
+    assert np.array_equal(predict.predict_from(few, queries, {})[:, 1], np.ones(len(queries)))
 
 
 @pytest.mark.parametrize("name", NAMES)
