@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -122,7 +121,7 @@ def implementation(name: str, shape: Shape, device: torch.device) -> Calls:
         batch_rows=None,
     )
     data = generated(shape, device)
-    model = build_model(partial(NPT, shape.layout, settings), 0, device)
+    model = build_model(NPT, 0, device, shape.layout, settings)
     training = NPTTraining(model, data, settings, 0)
     numbers = count(1)
 

@@ -45,6 +45,7 @@ from workflow.report.page import failures
 from workflow.report.study import reported_studies
 from workflow.results.study_file import read_study
 from workflow.runtime.command import count, execute, parser
+from workflow.runtime.terminal import print_address
 
 if TYPE_CHECKING:
     from npt.estimator import NPTClassifier, NPTRegressor
@@ -102,7 +103,7 @@ def run() -> None:
                 print(line)
     except Timeout:
         raise UserError(f"--output: another benchmark uses {output}; wait or stop it") from None
-    print(f"report: {(benchmark.output / paths.REPORT).resolve().as_uri()}")
+    print_address(output)
     print(f"configuration: {benchmark.config}")
 
 

@@ -18,6 +18,7 @@ from baselines.grids import Parameters
 from baselines.networks.training import EpochTraining, predicted_by_part, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
+from npt.nn import distances
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -109,8 +110,7 @@ def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:
     if exact:
         mode = "donot_use_mm_for_euclid_dist"
         return torch.cdist(queries, stored, compute_mode=mode).square()
-    lengths = queries.square().sum(1)[:, None] + stored.square().sum(1)
-    return (lengths - 2 * queries @ stored.T).clamp_min(0)
+    return distances.squared_distances(queries, stored)
 
 
 def without_self(scores: Tensor, self_index: Tensor | None) -> Tensor:

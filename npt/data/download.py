@@ -54,8 +54,7 @@ def _append(url: str, stream: IO[bytes], start: int) -> None:
         if response.status_code != requests.codes.partial_content:
             stream.truncate(0)
         length = int(response.headers.get("Content-Length", 0)) or None
-        hidden = not sys.stderr.isatty()
-        with tqdm(total=length, unit="B", unit_scale=True, disable=hidden) as bar:
+        with tqdm(total=length, unit="B", unit_scale=True, disable=None) as bar:
             for chunk in response.raw.stream(CHUNK, decode_content=False):
                 stream.write(chunk)
                 bar.update(len(chunk))

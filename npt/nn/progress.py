@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -45,7 +44,7 @@ class Progress:
         self.bar = tqdm(
             total=updates,
             initial=done,
-            disable=not (sys.stderr.isatty() if visible is None else visible),
+            disable=None if visible is None else not visible,
             unit="update",
             dynamic_ncols=True,
         )

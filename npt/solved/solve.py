@@ -118,13 +118,9 @@ def factor(matrix: torch.Tensor) -> torch.Tensor:
     Raises:
         FloatingPointError: The matrix has entries that are not finite.
     """
-    triangle, failed = torch.linalg.cholesky_ex(matrix)
-    for jitter in JITTERS:
+    for jitter in (0.0, *JITTERS):
+        enlarged = larger(matrix, jitter * matrix.diagonal().mean()) if jitter else matrix
+        triangle, failed = torch.linalg.cholesky_ex(enlarged)
         if not failed:
             return triangle
-        triangle, failed = torch.linalg.cholesky_ex(
-            larger(matrix, jitter * matrix.diagonal().mean())
-        )
-    if not failed:
-        return triangle
     raise FloatingPointError("the kernel of the context is not finite")

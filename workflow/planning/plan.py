@@ -198,7 +198,7 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> list[R
     for variant, changes in named.items():
         where = variant_key(study, method, variant)
         settings = settings_of(changes, where)
-        train = kind.train_rows(variant, options)
+        train = kind.train_rows(variant)
         if kind.trains_variants and settings == runs[0].settings and train == TrainRows():
             continue  # the base is without this source of information
         runs.append(Run(**facts, variant=variant, settings=settings, train=train))

@@ -131,8 +131,7 @@ def standard_error(values: pd.Series) -> float:
         return float("nan")
     if nearly_equal(values):
         return 0.0
-    deviation = values.std(ddof=1, skipna=False)
-    return float(deviation / np.sqrt(len(values)))
+    return float(values.sem(skipna=False))
 
 
 def t_quantile(folds: pd.Series) -> np.ndarray:
@@ -142,8 +141,7 @@ def t_quantile(folds: pd.Series) -> np.ndarray:
     """
     from scipy.stats import t
 
-    degrees = folds.to_numpy(dtype=float) - 1
-    return t.ppf(1 - LEVEL / 2, np.where(degrees > 0, degrees, np.nan))
+    return t.ppf(1 - LEVEL / 2, folds.to_numpy(dtype=float) - 1)
 
 
 def fold_test(differences: pd.Series, test_fraction: float) -> tuple[float, str]:

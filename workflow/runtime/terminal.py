@@ -80,8 +80,8 @@ def install(snakemake: Any) -> None:
             logger.addHandler(Terminal(handler))
 
 
-def print_address() -> None:
-    """Print where the report is, if there is one."""
-    report = Path(paths.REPORT)
+def print_address(folder: Path = Path()) -> None:
+    """Print where the report of a folder is, if there is one."""
+    report = folder / paths.REPORT
     if report.exists():
         print(f"report: {report.resolve().as_uri()}", flush=True)

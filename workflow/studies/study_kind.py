@@ -91,10 +91,10 @@ class StudyKind:
         return None
 
     def variants_of(self, method: Method, options: Any) -> Mapping[str, Mapping[str, Any]]:
-        """Variants that the kind trains of a method: changes of settings by name."""
-        return {}
+        """Variants that the kind trains of a method: changes of settings by name; its twins."""
+        return method.twins
 
-    def train_rows(self, variant: str, options: Any) -> TrainRows:
+    def train_rows(self, variant: str) -> TrainRows:
         """What a variant is trained on of the train rows of a fold."""
         return TrainRows()
 

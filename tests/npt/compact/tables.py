@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,7 @@ def started(
     split = split or first_split(table)
     blind = table.blind(split.test)
     encoder = Encoder.from_table(blind, split, settings)
-    model = build_model(partial(CompactNPT, encoder, settings), SEED, CPU)
+    model = build_model(CompactNPT, SEED, CPU, encoder, settings)
     data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU)
     return CompactTraining(model, data, settings, SEED, stop_at)
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -72,7 +71,7 @@ def lookup_error(settings: NPTSettings) -> float:
     tables = torch.Generator().manual_seed(1)
     masks = torch.Generator().manual_seed(1)
     layout = ColumnLayout((KEYS, 1), (False, True), 1)
-    model = build_model(partial(NPT, layout, settings), 1, torch.device("cpu"))
+    model = build_model(NPT, 1, torch.device("cpu"), layout, settings)
     training = NPTTraining(model, lookup(tables), settings, 1)
     for number in range(1, settings.updates + 1):
         table = lookup(tables)

@@ -1,7 +1,6 @@
 """Images: patches are tokens, masks and losses act on single intensities."""
 
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -65,7 +64,7 @@ def encoded(table: Table) -> tuple[EncodedTable, Split]:
 
 
 def network(table: Table) -> NPT:
-    return build_model(partial(NPT, ColumnLayout.from_table(table, SETTINGS), SETTINGS), 3, CPU)
+    return build_model(NPT, 3, CPU, ColumnLayout.from_table(table, SETTINGS), SETTINGS)
 
 
 @pytest.mark.parametrize("target", [0, 70, 192])

@@ -3,7 +3,6 @@
 import csv
 import math
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +48,7 @@ def start(
     table = make_table(task, rows)
     split = first_split(table)
     data = EncodedTable.from_table(table.blind(split.test), split, statistics(table, split), CPU)
-    network = partial(NPT, ColumnLayout.from_table(table, settings), settings)
-    return build_model(network, 3, CPU), data
+    return build_model(NPT, 3, CPU, ColumnLayout.from_table(table, settings), settings), data
 
 
 # The weights stay, so that a loss depends on the random draws alone.

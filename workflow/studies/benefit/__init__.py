@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-from npt.method import Method
 from workflow.studies.corruption import EVERYTHING, Permutations, Selection
 from workflow.studies.study_kind import Options, StudyKind
 
@@ -56,17 +54,7 @@ class BenefitOptions(Options):
         return list(PERMUTED)
 
 
-class Benefit(StudyKind):
-    """A kind that probes base runs, and trains the twins that they are compared with."""
-
-    def variants_of(
-        self, method: Method, options: BenefitOptions
-    ) -> Mapping[str, Mapping[str, Any]]:
-        """The declared twins."""
-        return method.twins
-
-
-KIND = Benefit(
+KIND = StudyKind(
     name="benefit",
     title="Does training with them help?",
     order=5,

@@ -68,7 +68,7 @@ class Context(StudyKind):
         """One for each share that models are trained on, without a change of settings."""
         return {f"{PREFIX}{100 * share:g}{UNIT}": {} for share in options.trained_shares}
 
-    def train_rows(self, variant: str, options: Any) -> TrainRows:
+    def train_rows(self, variant: str) -> TrainRows:
         """The share in a name such as `train_10_percent`."""
         if variant == BASE:
             return TrainRows()

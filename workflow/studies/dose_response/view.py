@@ -137,7 +137,7 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
     study = with_columns(without_failures(study), ["contexts", "train_rows"])
     study = study.assign(
         constant=errors(study, "constant_"),
-        share=[CONTEXT.train_rows(variant, None).share for variant in study["variant"]],
+        share=[CONTEXT.train_rows(variant).share for variant in study["variant"]],
         rows=study["train_rows"],
     )
     frames = []

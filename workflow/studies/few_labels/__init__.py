@@ -42,7 +42,7 @@ class FewLabels(StudyKind):
         pairs = itertools.product(options.labels, get_args(Unlabelled))
         return {f"labels_{labels}_{unlabelled}": {} for labels, unlabelled in pairs}
 
-    def train_rows(self, variant: str, options: Any) -> TrainRows:
+    def train_rows(self, variant: str) -> TrainRows:
         """The labels, and the state of the other rows, in a name such as `labels_20_present`."""
         if variant == BASE:
             return TrainRows()

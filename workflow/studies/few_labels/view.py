@@ -82,7 +82,7 @@ def by_fold(study: pd.DataFrame) -> pd.DataFrame:
     `labels` is `all`, and `unlabelled` is `present`, for the base.
     """
     rows = fold_means(without_failures(study))
-    trained = [KIND.train_rows(variant, None) for variant in rows["variant"]]
+    trained = [KIND.train_rows(variant) for variant in rows["variant"]]
     rows = rows.assign(
         labels=[train.labels or ALL for train in trained],
         unlabelled=[train.unlabelled for train in trained],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import cast
 
 import numpy as np
@@ -21,7 +22,6 @@ from workflow.studies.study_kind import Facts
 
 BATCH = 16  # curves that are predicted at once
 KERNEL_COLUMN = "kernel"
-HYPERPARAMETERS = ("length_scale", "amplitude", "period")
 EVALUATION = ("update", "seconds", "context", "target")
 
 
@@ -67,9 +67,9 @@ def _batches(
             if not len(chosen):
                 continue
             values = {}
-            for name in HYPERPARAMETERS:
-                numbers = torch.from_numpy(table.numbers(columns[name])[first[chosen]])
-                values[name] = numbers.double().to(device).view(-1, 1, 1)
+            for field in fields(Hyperparameters):
+                numbers = torch.from_numpy(table.numbers(columns[field.name])[first[chosen]])
+                values[field.name] = numbers.double().to(device).view(-1, 1, 1)
             curves = Tasks(tasks.x[chosen], tasks.y[chosen], tasks.context)
             yield cast(Kernel, level), curves, Hyperparameters(**values)
 

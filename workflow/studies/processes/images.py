@@ -5,7 +5,6 @@ Images have h rows of w pixels in c channels, or none. A point is an intensity.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import cast
 
 import numpy as np
@@ -84,8 +83,8 @@ def image_facts(query: ProbeQuery) -> Facts:
         pictures = _pictures(model, batches[0].take(slice(1)), order, shape)
         examples.append({"task": task, "shown": is_shown.astype(int).tolist(), **pictures})
         if task == ROLES:
-            network = partial(build, model.settings, inputs=len(shape))
-            untrained = build_model(network, model.seed, model.device)
+            arguments = (model.settings, len(shape))
+            untrained = build_model(build, model.seed, model.device, *arguments)
             roles["trained"] = role_share(model.model, batches)
             roles["untrained"] = role_share(untrained, batches)
     return {
