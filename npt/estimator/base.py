@@ -25,7 +25,7 @@ from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
-from npt.estimator.frames import Feature, as_table, learn_features, read_frame
+from npt.estimator.frames import Feature, as_table, learn_features, read_frame, warn_beyond
 from npt.estimator.hyperparameters import (
     HYPERPARAMETERS,
     NAMED,
@@ -103,7 +103,8 @@ class NPTEstimator(BaseEstimator):
         attend to the validation rows in any case. It has no effect on the solved NPT, which always
         uses all rows.
     categorical : array-like of str, int or bool, optional
-        Names or indices of columns that are categories, besides those of text, or a mask.
+        Names or indices of columns that are categories, besides those of text, or a mask. Whole
+        numbers are indices, also where columns have numbers as names.
     settings : dict, optional
         Further fields of `CompactSettings`, `NPTSettings` or `SolvedSettings`, such as
         `{"heads": 2}`.
@@ -131,7 +132,8 @@ class NPTEstimator(BaseEstimator):
         The classes, in ascending order (classifier).
     validation_loss_ : float
         Loss on the validation rows, or of the solved NPT on all rows, each without its own label:
-        negative log-likelihood, or squared error in units of the target's variance.
+        negative log-likelihood, or squared error in units of the target's variance. It selects or
+        tunes, so that it is too low for new rows, most for few fitted ones.
     best_updates_ : list of int
         Number of updates of each member.
     model_ : Model
@@ -452,7 +454,9 @@ class NPTEstimator(BaseEstimator):
         self._validate_params()
         frame = read_frame(self, X, reset=False)
         hidden = np.full(len(frame), np.nan)
-        return as_table(frame, self.features_, hidden, self.target_)
+        table = as_table(frame, self.features_, hidden, self.target_)
+        warn_beyond(table, self.model_.table)
+        return table
 
     def _together(self) -> bool:
         """Whether new rows attend to each other."""

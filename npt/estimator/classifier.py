@@ -32,7 +32,9 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         classes = read_target(self, y)
         try:
             check_classification_targets(classes)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ValueError) and classes.dtype != object:
+                raise
             raise ValueError(
                 f"y: classes of numbers alone or of text alone are needed; {error}"
             ) from None

@@ -21,6 +21,9 @@ from npt.data.frames import CollectionError, Feature
 from npt.errors import UserError
 from npt.table import Column, Table
 
+FEW_CATEGORIES = 10
+MARGIN = 0.1  # of the range of fitted numbers
+
 
 def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1) -> pd.DataFrame:
     """X as a frame (n, d); names and number of features are set, or compared with those of `fit`.
@@ -83,6 +86,9 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
     Raises:
         ValueError: A column is unknown, or holds values of another type.
         TypeError: A cell holds a collection.
+
+    Warns:
+        UserWarning: Most texts of a column are different, as numbers or dates would be.
     """
     declared: set[int] = set()
     if categorical is not None:
@@ -94,8 +100,18 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
     features = []
     with _errors_of_x():
         for j, name in enumerate(frame.columns):
-            feature = Feature.from_series(frame.iloc[:, j], str(name), categorical=j in declared)
+            series = frame.iloc[:, j]
+            is_declared = j in declared
+            feature = Feature.from_series(series, str(name), categorical=is_declared)
             features.append(feature)
+            is_declared = is_declared or isinstance(series.dtype, pd.CategoricalDtype)
+            different = len(feature.levels)
+            if not is_declared and different > max(FEW_CATEGORIES, len(frame) / 2):
+                warnings.warn(
+                    f"X: column {feature.name!r} has {different} different texts in {len(frame)} "
+                    "rows, each a category; convert text to numbers or dates if it has some",
+                    stacklevel=3,
+                )
     return tuple(features)
 
 
@@ -125,6 +141,28 @@ def as_table(
             cells.append(codes)
     cells.append(target_column.compact(target))
     return Table((*columns, target_column), tuple(cells), len(features))
+
+
+def warn_beyond(rows: Table, fitted: Table) -> None:
+    """Compare the numbers of new rows with those of fitted rows.
+
+    Warns:
+        UserWarning: Most numbers of a column are far smaller or larger than all fitted ones.
+    """
+    for j in fitted.features:
+        column = fitted.columns[j]
+        if column.kind == "categorical":
+            continue
+        known, numbers = fitted.numbers(j), rows.numbers(j)
+        smallest, largest = np.fmin.reduce(known), np.fmax.reduce(known)
+        margin = MARGIN * (largest - smallest)
+        is_beyond = (numbers < smallest - margin) | (numbers > largest + margin)
+        if 2 * is_beyond.sum() > len(numbers):
+            warnings.warn(
+                f"X: column {column.name!r} has {is_beyond.sum()} of {len(numbers)} numbers far "
+                "beyond fitted ones, where predictions follow no trend and intervals do not widen",
+                stacklevel=4,
+            )
 
 
 @contextmanager

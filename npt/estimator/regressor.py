@@ -29,8 +29,8 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         """Quantiles (n, q) of the target of each new row of X (n, d), from leave-one-out residuals.
 
         Rows like the fitted ones lie below a quantile about as often as it says, on average over
-        all rows, not for each kind of row. What is tuned has seen all labels, so that quantiles of
-        few rows are somewhat too narrow.
+        all rows, not for each kind of row, nor for later rows of a trend. What is tuned has seen
+        all labels, so that quantiles of few rows are too narrow (docs/estimators.md has numbers).
 
         Args:
             quantiles: Levels (q,) between 0 and 1.

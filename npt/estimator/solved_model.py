@@ -22,7 +22,8 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-MOST_NUMBERS = 10_000_000  # of new rows times fitted rows that are held at once
+MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once
+SORTED_NUMBERS = 5_000_000  # of these, which are sorted at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 
 
@@ -99,11 +100,13 @@ class SolvedModel(Model):
         groups = self.trained.context.groups
         residuals = self.table.truth - self.trained.left_out()[groups]
         parts = []
-        count = math.ceil(table.rows * len(groups) / MOST_NUMBERS)
-        for features in np.array_split(_features(table), max(count, 1)):
-            possible = self.trained.without_each(features)[:, groups] + residuals
-            quantiles = [_quantile(possible, weights, level) for level in levels]
-            parts.append(np.stack(quantiles, axis=1))
+        for features in _split(_features(table), MOST_NUMBERS // len(groups)):
+            for without in _split(
+                self.trained.without_each(features), SORTED_NUMBERS // len(groups)
+            ):
+                possible = without[:, groups] + residuals
+                quantiles = [_quantile(possible, weights, level) for level in levels]
+                parts.append(np.stack(quantiles, axis=1))
         return np.concatenate(parts)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -129,6 +132,11 @@ class SolvedModel(Model):
         solved = _fitted(learned, arrays["weights"], settings, device, tuned)
         fields["rows"] = _context_rows(solved)
         return cls.with_rows(cls(solved, learned, **fields), table)
+
+
+def _split(rows: np.ndarray, most: int) -> list[np.ndarray]:
+    """Parts of at most so many rows, of one at least; one part of no rows."""
+    return np.array_split(rows, max(1, math.ceil(len(rows) / max(1, most))))
 
 
 def _quantile(values: np.ndarray, weights: np.ndarray, level: float) -> np.ndarray:

@@ -80,6 +80,14 @@ class LandmarkSolution:
         """Attention (n, m) of queries whose kernel to the landmarks is (n, M)."""
         return self._attention(self.landmarks.rooted(kernel) - self.landmarks.mean)
 
+    @property
+    def weight_map(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Matrix (M, m) and vector (m,): the attention of a query is k' matrix + vector."""
+        landmarks = self.landmarks
+        solved = torch.cholesky_solve(landmarks.features.T, self.factor) * landmarks.weights
+        matrix = torch.linalg.solve_triangular(landmarks.root.T, solved, upper=True)
+        return matrix, landmarks.shares - landmarks.mean @ solved
+
     def without(
         self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
     ) -> torch.Tensor:

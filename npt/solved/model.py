@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import groupby
 
 import numpy as np
 import torch
 
 from npt.solved.cells import Cells, Context, Encoder
-from npt.solved.kernels import Kernel, Parameters
+from npt.solved.kernels import Parameters
 from npt.solved.landmarks import Landmarks, LandmarkSolution
 from npt.solved.mix import log_shares, sharpened, stacked
 from npt.solved.settings import SolvedSettings
 from npt.solved.solve import Solution, solve
 from npt.solved.tune import head_parameters, heads, ordered, ridges, sample, tune
 
-CHUNK = 4_000_000  # most entries of a kernel that is computed at once
+CHUNK = 1_000_000  # most entries of a kernel that is computed at once, which caches hold
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 
@@ -120,7 +121,7 @@ class SolvedNPT:
         self.chunk = max(1, CHUNK // len(self.keys.scores))  # rows whose kernel is computed at once
         coefficients = []
         left_out = []
-        for _, _, solution in self._solutions():
+        for _, solution in self._solutions():
             coefficients.append(solution.coefficients(self.targets))
             if mixture is None:
                 left_out.append(solution.leave_one_out(self.targets))
@@ -150,9 +151,8 @@ class SolvedNPT:
         parts = []
         for cells in self._chunks(features):
             scores = self.intercept.expand(len(cells.scores), -1)
-            for head, kernel in enumerate(self.kernels):
-                tuned = head_parameters(self.parameters, head)
-                scores = scores + kernel(tuned, cells, self.keys) @ self.slopes[head]
+            for head, slopes in enumerate(self.slopes):
+                scores = scores + self._near(head, cells) @ slopes
             parts.append(self._decoded(scores))
         return np.concatenate(parts)
 
@@ -215,13 +215,19 @@ class SolvedNPT:
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
         """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
-        scores = self.weights.new_zeros(len(features), len(self.weights))
-        for share, near, solution in self._attending(self._encoded(features)):
-            slopes, intercept = solution.coefficients(self.targets)
-            residuals = self.targets - solution.leave_one_out(self.targets)
-            without = near @ slopes + intercept - solution.weights(near) * residuals.T
-            scores += share * without
-        return (scores * self.scale + self.centre[0]).cpu().numpy()
+        scores = self.intercept.repeat(len(features), len(self.weights))
+        parts = self._encoded(features).split(self.chunk)
+        shared = zip(self.mixture.shares, self._solutions(), strict=True)
+        for head, solutions in groupby(shared, key=lambda pair: pair[1][0]):
+            slopes = self.slopes[head]  # of the predictions with all rows
+            for share, (_, solution) in solutions:
+                residuals = share * (self.targets - solution.leave_one_out(self.targets))[:, 0]
+                matrix, vector = solution.weight_map
+                slopes = slopes - matrix * residuals
+                scores -= vector * residuals
+            for without, cells in zip(scores.split(self.chunk), parts, strict=True):
+                without += self._near(head, cells) @ slopes
+        return scores.mul_(self.scale).add_(self.centre).cpu().numpy()
 
     def left_out(self) -> np.ndarray:
         """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
@@ -260,30 +266,37 @@ class SolvedNPT:
 
         Standardised targets, or shares of classes minus those of the context.
         """
-        predictions = [one.leave_one_out(self.targets) for *_, one in self._solutions()]
+        predictions = [one.leave_one_out(self.targets) for _, one in self._solutions()]
         return self.mixture.mixed(torch.stack(predictions))
 
-    def _solutions(self) -> Iterator[tuple[Kernel, Parameters, Solution | LandmarkSolution]]:
-        """Kernel, parameters and solution of every head and ridge."""
-        for head, kernel in enumerate(self.kernels):
-            tuned = head_parameters(self.parameters, head)
-            near = kernel(tuned, self.keys, self.keys)
+    def _near(self, head: int, cells: Cells) -> torch.Tensor:
+        """Kernel (n, k) of a head from rows to the keys."""
+        tuned = head_parameters(self.parameters, head)
+        kernel = self.kernels[head]
+        return torch.cat([kernel(tuned, part, self.keys) for part in cells.split(self.chunk)])
+
+    def _solutions(self) -> Iterator[tuple[int, Solution | LandmarkSolution]]:
+        """Number of the head, and solution, of every head and ridge."""
+        for head, factor in enumerate(self.parameters["ridge"]):
+            near = self._near(head, self.keys)
             if self.is_exact:
                 solved = partial(solve, near, weights=self.weights)
             else:
-                parts = [kernel(tuned, cells, self.keys) for cells in self.cells.split(self.chunk)]
-                solved = Landmarks(torch.cat(parts), near, self.weights).solve
-            for ridge in ridges(tuned["ridge"], self.settings):
-                yield kernel, tuned, solved(ridge)
+                solved = Landmarks(self._near(head, self.cells), near, self.weights).solve
+            for ridge in ridges(factor, self.settings):
+                yield head, solved(ridge)
 
     def _attending(
         self, cells: Cells
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
         """Share in the mixture, kernel (n, m) of queries, and solution."""
-        for share, (kernel, tuned, solution) in zip(
-            self.mixture.shares, self._solutions(), strict=True
-        ):
-            yield share, kernel(tuned, cells, self.keys), solution
+        near = self.weights  # of the head before
+        last = -1
+        for share, (head, solution) in zip(self.mixture.shares, self._solutions(), strict=True):
+            if head != last:
+                near = self._near(head, cells)
+                last = head
+            yield share, near, solution
 
     def _encoded(self, features: np.ndarray) -> Cells:
         return self.encoder(features).to(self.device, torch.float64)

@@ -64,6 +64,11 @@ class Solution:
         solved = self._solved(kernel.T).T
         return solved + (1 - solved.sum(1, keepdim=True)) * self.means
 
+    @property
+    def weight_map(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """P (m, m) and means (m,): the attention of a query is k' P + means."""
+        return self.inverse, self.means
+
     def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
         """Predictions (m, C) of the context rows from all others.
 

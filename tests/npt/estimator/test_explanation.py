@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -164,11 +165,15 @@ def test_intervals_follow_the_rows_that_a_model_has() -> None:
         assert widths.mean() == pytest.approx(2.56, abs=0.3)  # of the noise
 
 
-def test_quantiles_are_of_predictions_without_each_row() -> None:
+@pytest.mark.parametrize("settings", [{}, {"exact_rows": 10, "landmarks": 8}])
+def test_quantiles_are_of_predictions_without_each_row(settings: dict[str, int]) -> None:
     frame, target = table("regression", 20)
-    model = NPTRegressor(**SOLVED).fit(frame, target)
+    model = NPTRegressor(**SOLVED, settings=settings).fit(frame, target)
     lines = model.explain(frame[:1], rows=19).frame
     trained = model.model_.trained
+    without = trained.without_each(model._new_rows(frame[:1]).values[:, :-1])[0]
+    places = pd.Index(model.model_.rows).get_indexer(lines["fitted_row"])
+    assert without[places] == pytest.approx(lines["without_row"].to_numpy(), rel=1e-9)
     residuals = np.asarray(target) - trained.left_out()[trained.context.groups]
     possible = lines["without_row"] + residuals[lines["fitted_row"]]
     median = model.predict_quantiles(frame[:1], 0.5)

@@ -1,6 +1,7 @@
 """What `fit` does with its arguments, and the exact NPT as an architecture."""
 
 import multiprocessing
+import warnings
 from typing import Any
 
 import numpy as np
@@ -177,6 +178,7 @@ def test_target_without_numbers_is_refused(target: Any) -> None:
         (np.array([0.5, 1.2, 0.1, 0.7]), "Unknown label type"),
         (np.array([1j, 2, 1, 2]), "[Cc]omplex"),
         (np.array(["a", 1, "a", 1], dtype=object), "text alone"),
+        (np.array([2, "a", 1, "a"], dtype=object), "text alone"),
         (np.array([b"a", b"b", b"a", b"b"]), "text alone"),
         (np.array(["a", None, "a", "b"], dtype=object), "NaN"),
         (np.array(["2020", "NaT", "2021", "2020"], dtype="M8[D]"), "NaN"),
@@ -187,6 +189,15 @@ def test_target_without_numbers_is_refused(target: Any) -> None:
 def test_unusable_classes_are_refused(target: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         classifier(**FEW).fit(np.ones((4, 2)), target)
+
+
+def test_a_trend_is_warned_of() -> None:
+    frame = pd.DataFrame({"day": np.arange(60.0), "kind": ["a", "b"] * 30})
+    model = NPTRegressor(architecture="solved").fit(frame[:40], frame["day"][:40])
+    with warnings.catch_warnings(action="error"):
+        model.predict(frame[:44])  # some of these are beyond
+    with pytest.warns(UserWarning, match="column 'day' has 17 of 20 numbers far beyond"):
+        model.predict(frame[40:])
 
 
 def test_half_precision_numbers_are_classes() -> None:

@@ -1,6 +1,7 @@
 """From X to a table."""
 
 import datetime
+import warnings
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,16 @@ def test_categories_are_compared_by_value() -> None:
     assert mixed.numbers(0).tolist() == [1, 3, 0, 0, 2]
     with pytest.warns(UserWarning, match="'a'"):
         encoded(column([1, 2]), column(["1", "2"]))
+
+
+def test_columns_of_different_texts_are_warned_of() -> None:
+    numbers = [f"{row}.5" for row in range(20)]
+    with pytest.warns(UserWarning, match="'a' has 20 different texts in 20 rows"):
+        learn_features(column(numbers), None)
+    with warnings.catch_warnings(action="error"):
+        learn_features(column(numbers), ["a"])
+        learn_features(column(numbers, dtype="category"), None)
+        learn_features(column(numbers[:10] * 2), None)
 
 
 def test_dates_are_seconds() -> None:

@@ -76,7 +76,7 @@ def test_own_label_does_not_matter(exact_rows: int, bound: float) -> None:
     model = fitted(exact_rows=exact_rows, landmarks=40)
     targets = model.targets.clone()
     targets[7] += 100
-    for _, _, solution in model._solutions():
+    for _, solution in model._solutions():
         change = solution.leave_one_out(targets) - solution.leave_one_out(model.targets)
         assert abs(float(change[7])) <= bound < abs(float(change[8]))
 
