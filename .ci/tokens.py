@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 95_000, "baselines": 21_700, "workflow": 66_500, "performance": 11_600}
+COMMITTED = {"npt": 95_000, "baselines": 21_700, "workflow": 66_500, "performance": 12_000}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

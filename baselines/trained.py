@@ -62,7 +62,7 @@ class TrainedBaseline:
     @property
     def predictor(self) -> RowPredictor:
         """The trained model, if it predicts from stored train rows, which others can replace."""
-        assert isinstance(self.model, RowPredictor)
+        assert isinstance(self.model, RowPredictor), "fit returned no RowPredictor"
         return self.model
 
     def predict_from(self, stored: StoredRows, features: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from npt.interface import Prediction
 from npt.table import TASKS, Part, Split, Table, Task
 
-METRICS_VERSION = "1"  # raised by hand when a metric changes, so that rows are scored anew
+METRICS_VERSION = "1"  # raised by hand when a metric changes or is new, to score rows anew
 BINS = 15  # of confidence, in the calibration error
 CLASSIFICATION: tuple[Task, ...] = ("binary", "multiclass")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+import traceback
 from typing import Any
 
 from npt.errors import UserError
@@ -14,12 +15,21 @@ def declarations(package: str, attribute: str) -> dict[str, Any]:
     """Module-level `attribute` of every module of `package` that has one, by its `name`.
 
     Raises:
-        UserError: The name of a declaration is not that of its file.
+        UserError: A module cannot be imported, or the name of its declaration is not that of its
+            file.
     """
     by_name: dict[str, Any] = {}
     modules = sorted(info.name for info in pkgutil.iter_modules(sys.modules[package].__path__))
     for name in modules:
-        module = importlib.import_module(f"{package}.{name}")
+        try:
+            module = importlib.import_module(f"{package}.{name}")
+        except UserError:
+            raise
+        except Exception as error:  # any error of the file
+            line = traceback.extract_tb(error.__traceback__)[-1].lineno
+            where = "" if isinstance(error, SyntaxError) else f" in line {line}"
+            kind = type(error).__name__
+            raise UserError(f"{package}/{name}.py: {kind}{where}: {error}") from error
         declaration = getattr(module, attribute, None)
         if declaration is None:
             continue

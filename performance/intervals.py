@@ -37,13 +37,18 @@ def main() -> None:
     print(frame.groupby("fitted", sort=False).mean())
 
 
-def measured(name: str, threads: int) -> Iterator[dict[str, Any]]:
-    """Shares of test targets in their intervals, and CRPS, of one table."""
+def first_fold(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
+    """Features and targets of a dataset, and the numbers of rows to fit and of test rows."""
     data = prepared(name)
     split = data.splits[0]
-    features, target = features_of(data.table), data.table.truth
-    known = np.concatenate([split.train, split.validation])
-    truth = target[split.test]
+    fitted = np.concatenate([split.train, split.validation])
+    return features_of(data.table), data.table.truth, fitted, split.test
+
+
+def measured(name: str, threads: int) -> Iterator[dict[str, Any]]:
+    """Shares of test targets in their intervals, and CRPS, of one table."""
+    features, target, known, test = first_fold(name)
+    truth = target[test]
     generator = np.random.default_rng(0)
     for fitted in ("all", *FEW):
         scores = []
@@ -51,7 +56,7 @@ def measured(name: str, threads: int) -> Iterator[dict[str, Any]]:
             rows = known if fitted == "all" else generator.choice(known, fitted, replace=False)
             model = NPTRegressor(architecture="solved", n_jobs=threads)
             model.fit(features.iloc[rows], target[rows])
-            quantiles = model.predict_quantiles(features.iloc[split.test], LEVELS)
+            quantiles = model.predict_quantiles(features.iloc[test], LEVELS)
             marginal = np.quantile(target[rows], LEVELS)[None]
             relative = crps(truth, quantiles) / crps(truth, marginal)
             scores.append([coverage(truth, quantiles, 0), coverage(truth, quantiles, 1), relative])

@@ -10,11 +10,12 @@ from npt.errors import UserError
 from tests.contract.golden import FILE, golden, names
 
 GOLDEN = json.loads(FILE.read_text(encoding="utf-8"))
+ADVICE = "run python -m tests.contract.golden"
 TOLERANCE = 5e-3  # of a value, or absolute: processors differ in the last digits of a training
 
 
 def test_every_method_and_probe_is_there() -> None:
-    assert sorted(GOLDEN) == sorted(names())
+    assert sorted(GOLDEN) == sorted(names()), ADVICE
 
 
 @pytest.mark.parametrize("name", names())
@@ -23,8 +24,8 @@ def test_values_are_those_of_the_version(name: str) -> None:
         found = golden(name)
     except UserError as error:
         pytest.skip(str(error))
+    assert name in GOLDEN, ADVICE
     expected = GOLDEN[name]
-    advice = "run python -m tests.contract.golden"
-    assert found["version"] == expected["version"], advice
+    assert found["version"] == expected["version"], ADVICE
     same = pytest.approx(expected["values"], rel=TOLERANCE, abs=TOLERANCE, nan_ok=True)
-    assert found["values"] == same, f"raise the version of {name}, then {advice}"
+    assert found["values"] == same, f"raise the version of {name}, then {ADVICE}"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baselines import methods
+from baselines import baselines, methods
 from npt.errors import UserError
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Resources
@@ -54,6 +54,23 @@ def with_other_targets(table: Table, rows: np.ndarray) -> Table:
     if table.task != "regression":
         truth %= table.columns[table.target].size
     return table.with_numbers(table.target, truth)
+
+
+def test_titles_differ() -> None:
+    titles = [method.title for method in methods().values()]
+    assert len(titles) == len(set(titles))
+
+
+@pytest.mark.parametrize("name", baselines())
+def test_grids_have_parameters_of_some_task(name: str) -> None:
+    """Those that a task lacks are left out of its grid, and a misspelt one is of no task."""
+    baseline = baselines()[name]
+    if baseline.extra:
+        pytest.importorskip(baseline.libraries[0])
+    known = set().union(*map(baseline.known_parameters, TASKS))
+    for task in TASKS:
+        for grid in (baseline.quick_grid(task), *baseline.paper_grids(task, "small")):
+            assert set(grid) <= known
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)

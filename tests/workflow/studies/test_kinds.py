@@ -1,6 +1,8 @@
 """The registry of study kinds, and their options."""
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +38,19 @@ def test_kinds_are_in_order() -> None:
 def test_wrong_options_are_refused(name: str, options: dict[str, Any], key: str) -> None:
     with pytest.raises(UserError, match=key):
         validated(kinds()[name].options, options, "options")
+
+
+def test_a_kind_has_the_name_of_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "noise"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from workflow.studies.study_kind import StudyKind\n"
+        "KIND = StudyKind(name='corruption', title='', order=0)\n"
+    )
+    monkeypatch.setattr(sys.modules["workflow.studies"], "__path__", [str(tmp_path)])
+    with pytest.raises(UserError, match="workflow/studies/noise: declares 'corruption'"):
+        kinds.__wrapped__()
+    sys.modules.pop("workflow.studies.noise")
 
 
 def test_kinds_accept_the_methods_that_they_can_probe() -> None:
