@@ -131,7 +131,7 @@ def standard_error(values: pd.Series) -> float:
         return float("nan")
     if nearly_equal(values):
         return 0.0
-    return float(values.sem(skipna=False))
+    return float(values.std(ddof=1, skipna=False) / np.sqrt(len(values)))
 
 
 def t_quantile(folds: pd.Series) -> np.ndarray:
