@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -99,8 +100,14 @@ def run() -> None:
     try:
         with FileLock(output / LOCK, blocking=False):
             benchmark.run([chosen] if chosen else STAGES, options.minutes)
-            for line in (*answers(benchmark), *explained(custom.table, folds[0], output)):
+            for line in answers(benchmark):
                 print(line)
+            with warnings.catch_warnings(record=True) as caught:
+                lines = list(explained(custom.table, folds[0], output))
+            notes = dict.fromkeys(
+                f"note: {str(warning.message).removeprefix('X: ')}" for warning in caught
+            )
+            print(*lines, *notes, sep="\n")
     except Timeout:
         raise UserError(f"--output: another benchmark uses {output}; wait or stop it") from None
     print_address(output)
