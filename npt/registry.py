@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from npt.errors import UserError
@@ -26,8 +27,9 @@ def declarations(package: str, attribute: str) -> dict[str, Any]:
         except UserError:
             raise
         except Exception as error:  # any error of the file
-            line = traceback.extract_tb(error.__traceback__)[-1].lineno
-            where = "" if isinstance(error, SyntaxError) else f" in line {line}"
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [frame.lineno for frame in frames if Path(frame.filename).stem == name]
+            where = "".join(f" in line {line}" for line in lines[-1:])  # none if it has no syntax
             kind = type(error).__name__
             raise UserError(f"{package}/{name}.py: {kind}{where}: {error}") from error
         declaration = getattr(module, attribute, None)

@@ -270,7 +270,7 @@ class SolvedNPT:
         return self.mixture.mixed(torch.stack(predictions))
 
     def _near(self, head: int, cells: Cells) -> torch.Tensor:
-        """Kernel (n, k) of a head from rows to the keys."""
+        """Kernel (n, k) of a head from rows to the keys, of `chunk` rows at a time."""
         tuned = head_parameters(self.parameters, head)
         kernel = self.kernels[head]
         return torch.cat([kernel(tuned, part, self.keys) for part in cells.split(self.chunk)])
