@@ -28,6 +28,7 @@ class LabelSpreading(EstimatorBaseline):
     quick = paper = {"n_neighbors": [3, 7, 15], "alpha": [0.8, 0.99]}
     test_settings = {"grid": {"n_neighbors": [7]}}
     keeps_train_rows = True
+    version = 2
 
     def fit(
         self,
@@ -42,7 +43,7 @@ class LabelSpreading(EstimatorBaseline):
 
 
 class Spreading(RowPredictor):
-    """The mean of what labels spread to the nearest stored or unlabelled rows.
+    """The mean distribution of labels of the nearest stored or unlabelled rows.
 
     Attributes:
         unlabelled: Features (u, F) of the unlabelled rows.
@@ -71,7 +72,10 @@ class Spreading(RowPredictor):
     def weights(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
     ) -> np.ndarray:
-        """Shares (n, m) of what each stored row spreads, as if it had a class of its own."""
+        """Shares (n, m) of each stored row, as if it had a class of its own.
+
+        Memory is a few times (m + u) m numbers.
+        """
         rows = np.arange(len(stored.labels))
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # many classes
             spread = self._fitted(stored, rows)

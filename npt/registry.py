@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import sys
 import traceback
-from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from npt.errors import UserError
@@ -22,17 +23,7 @@ def declarations(package: str, attribute: str) -> dict[str, Any]:
     by_name: dict[str, Any] = {}
     modules = sorted(info.name for info in pkgutil.iter_modules(sys.modules[package].__path__))
     for name in modules:
-        try:
-            module = importlib.import_module(f"{package}.{name}")
-        except UserError:
-            raise
-        except Exception as error:  # any error of the file
-            frames = traceback.extract_tb(error.__traceback__)
-            lines = [frame.lineno for frame in frames if Path(frame.filename).stem == name]
-            where = "".join(f" in line {line}" for line in lines[-1:])  # none if it has no syntax
-            kind = type(error).__name__
-            raise UserError(f"{package}/{name}.py: {kind}{where}: {error}") from error
-        declaration = getattr(module, attribute, None)
+        declaration = getattr(imported(f"{package}.{name}"), attribute, None)
         if declaration is None:
             continue
         if declaration.name != name:
@@ -42,3 +33,24 @@ def declarations(package: str, attribute: str) -> dict[str, Any]:
             )
         by_name[name] = declaration
     return by_name
+
+
+def imported(name: str) -> ModuleType:
+    """A module of a package that is imported.
+
+    Raises:
+        UserError: Names its file, and the line where that fails.
+    """
+    try:
+        return importlib.import_module(name)
+    except UserError:
+        raise
+    except Exception as error:  # any error of the file
+        spec = importlib.util.find_spec(name)
+        path = spec.origin if spec else name
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == path]
+        where = "".join(
+            f" in line {line}" for line in lines[-1:]
+        )  # the text of a syntax error has it
+        raise UserError(f"{path}: {type(error).__name__}{where}: {error}") from error

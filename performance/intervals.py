@@ -64,9 +64,9 @@ def measured(name: str, threads: int) -> Iterator[dict[str, Any]]:
         yield {"table": name, "fitted": fitted, "rows": len(rows), **means}
 
 
-def coverage(truth: np.ndarray, quantiles: np.ndarray, level: int) -> float:
-    """Share of targets (n,) from the quantile (n, 19) of a level to that of its opposite."""
-    lower, upper = quantiles[:, level], quantiles[:, -1 - level]
+def coverage(truth: np.ndarray, quantiles: np.ndarray, index: int) -> float:
+    """Share of targets (n,) from a quantile (n, 19), by its index, to the opposite one."""
+    lower, upper = quantiles[:, index], quantiles[:, -1 - index]
     return float(((lower <= truth) & (truth <= upper)).mean())
 
 

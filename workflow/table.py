@@ -104,9 +104,8 @@ def run() -> None:
                 print(line)
             with warnings.catch_warnings(record=True) as caught:
                 lines = list(explained(custom.table, folds[0], output))
-            notes = dict.fromkeys(
-                f"note: {str(warning.message).removeprefix('X: ')}" for warning in caught
-            )
+            messages = dict.fromkeys(str(warning.message) for warning in caught)
+            notes = [f"note: {text[3:]}" for text in messages if text.startswith("X: ")]
             print(*lines, *notes, sep="\n")
     except Timeout:
         raise UserError(f"--output: another benchmark uses {output}; wait or stop it") from None
@@ -356,7 +355,9 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     features = features_of(table)
     target = values_of(table, table.target)
     estimator = NPTRegressor if table.task == "regression" else NPTClassifier
-    model = estimator(architecture="solved", verbose=0)
+    kinds = [table.columns[j].kind for j in table.features]
+    is_categorical = [kind == "categorical" for kind in kinds]
+    model = estimator(architecture="solved", verbose=0, categorical=is_categorical)
     try:
         model.fit(features.iloc[fitted_rows], target[fitted_rows])
         if is_new:

@@ -33,7 +33,8 @@ class NPTClassifier(ClassifierMixin, NPTEstimator):
         try:
             check_classification_targets(classes)
         except (TypeError, ValueError) as error:
-            if isinstance(error, ValueError) and classes.dtype != object:
+            is_mixed = len({isinstance(value, str) for value in classes}) > 1
+            if isinstance(error, ValueError) and not is_mixed:
                 raise
             raise ValueError(
                 f"y: classes of numbers alone or of text alone are needed; {error}"

@@ -23,6 +23,7 @@ from npt.table import Column, Table
 
 FEW_CATEGORIES = 10
 MARGIN = 0.1  # of the range of fitted numbers
+FEWEST_BEYOND = 5  # new rows; fewer may be beyond by chance
 
 
 def read_frame(estimator: BaseEstimator, X: Any, *, reset: bool, fewest: int = 1) -> pd.DataFrame:
@@ -88,7 +89,7 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
         TypeError: A cell holds a collection.
 
     Warns:
-        UserWarning: Most texts of a column are different, as numbers or dates would be.
+        UserWarning: A column has more than ten different texts, in most rows another one.
     """
     declared: set[int] = set()
     if categorical is not None:
@@ -109,7 +110,7 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
             if not is_declared and different > max(FEW_CATEGORIES, len(frame) / 2):
                 warnings.warn(
                     f"X: column {feature.name!r} has {different} different texts in {len(frame)} "
-                    "rows, each a category; convert text to numbers or dates if it has some",
+                    "rows, each a category; convert numbers and dates, and drop names of rows",
                     stacklevel=3,
                 )
     return tuple(features)
@@ -147,7 +148,8 @@ def warn_beyond(rows: Table, fitted: Table) -> None:
     """Compare the numbers of new rows with those of fitted rows.
 
     Warns:
-        UserWarning: Most numbers of a column are far smaller or larger than all fitted ones.
+        UserWarning: Most known numbers of a column, and at least five, are far smaller or larger
+            than all fitted ones.
     """
     for j in fitted.features:
         column = fitted.columns[j]
@@ -156,11 +158,12 @@ def warn_beyond(rows: Table, fitted: Table) -> None:
         known, numbers = fitted.numbers(j), rows.numbers(j)
         smallest, largest = np.fmin.reduce(known), np.fmax.reduce(known)
         margin = MARGIN * (largest - smallest)
-        is_beyond = (numbers < smallest - margin) | (numbers > largest + margin)
-        if 2 * is_beyond.sum() > len(numbers):
+        beyond = np.sum((numbers < smallest - margin) | (numbers > largest + margin))
+        present = np.count_nonzero(~np.isnan(numbers))
+        if smallest < largest and beyond >= FEWEST_BEYOND and 2 * beyond > present:
             warnings.warn(
-                f"X: column {column.name!r} has {is_beyond.sum()} of {len(numbers)} numbers far "
-                "beyond fitted ones, where predictions follow no trend and intervals do not widen",
+                f"X: column {column.name!r} has {beyond} of {present} numbers far beyond the "
+                "fitted ones, where predictions and intervals are unreliable",
                 stacklevel=4,
             )
 

@@ -22,7 +22,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once
+MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once: 0.4 GB
 SORTED_NUMBERS = 5_000_000  # of these, which are sorted at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
 

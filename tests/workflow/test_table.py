@@ -217,6 +217,17 @@ def test_rows_without_a_target_are_predicted(tmp_path: Path, word: str) -> None:
     assert found["upper"].gt([10, 70]).all()
 
 
+def test_a_trend_of_new_rows_is_warned_of_and_categories_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    lines = [f"{row},n{row % 50},{row * 37 % 101 / 3 if row < 60 else ''}" for row in range(90)]
+    path.write_text("\n".join(["day,name,y", *lines]))
+    dataset, custom = read_table(asked(path, categorical=["name"]))
+    with pytest.warns(UserWarning) as caught:
+        list(explained(custom.table, folds_of(dataset, custom)[0], tmp_path))
+    (message,) = {str(warning.message) for warning in caught}
+    assert message.startswith("X: column 'day' has 25 of 30 numbers far beyond the fitted ones")
+
+
 def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     file = tmp_path / "results/predictions.csv"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 from functools import cache
 
 from npt.errors import UserError
+from npt.registry import imported
 from workflow.studies.study_kind import StudyKind
 
 
@@ -20,7 +20,7 @@ def kinds() -> dict[str, StudyKind]:
     declared: list[StudyKind] = []
     for folder in pkgutil.iter_modules(__path__):
         if folder.ispkg:
-            kind = importlib.import_module(f"{__name__}.{folder.name}").KIND
+            kind = imported(f"{__name__}.{folder.name}").KIND
             if kind.name != folder.name:
                 raise UserError(
                     f"workflow/studies/{folder.name}: declares {kind.name!r}; the name must be "

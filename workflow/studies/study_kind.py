@@ -91,7 +91,7 @@ class StudyKind:
         return None
 
     def variants_of(self, method: Method, options: Any) -> Mapping[str, Mapping[str, Any]]:
-        """Variants that the kind trains of a method: changes of settings by name; its twins."""
+        """Variants that the kind trains of a method, by default its twins: changes of settings."""
         return method.twins
 
     def train_rows(self, variant: str) -> TrainRows:
