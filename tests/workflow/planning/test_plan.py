@@ -115,6 +115,14 @@ def test_fingerprint_follows_settings_of_its_run() -> None:
     assert changed == {f"yacht/npt/base/seed_0/folds_{fold}" for fold in range(3)}
 
 
+def test_fingerprint_does_not_follow_the_order_of_keys() -> None:
+    grid = {"n_neighbors": [2, 5], "p": [1]}
+    turned = dict(reversed(grid.items()))
+    first, second = (plan(settings={"knn": {"grid": keys}}) for keys in (grid, turned))
+    fingerprints = [[run.fingerprint for run in one.runs.values()] for one in (first, second)]
+    assert fingerprints[0] == fingerprints[1]
+
+
 def test_paper_has_its_datasets_methods_folds_and_widths() -> None:
     base = [run for run in paper().runs.values() if run.variant == "base"]
     assert len({run.method for run in base}) == 9
