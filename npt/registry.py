@@ -23,16 +23,25 @@ def declarations(package: str, attribute: str) -> dict[str, Any]:
     by_name: dict[str, Any] = {}
     modules = sorted(info.name for info in pkgutil.iter_modules(sys.modules[package].__path__))
     for name in modules:
-        declaration = getattr(imported(f"{package}.{name}"), attribute, None)
-        if declaration is None:
-            continue
-        if declaration.name != name:
-            raise UserError(
-                f"{package}/{name}.py: declares {declaration.name!r}; "
-                "the name must be that of the file"
-            )
-        by_name[name] = declaration
+        declaration = declared(f"{package}.{name}", attribute, f"{package}/{name}.py")
+        if declaration is not None:
+            by_name[name] = declaration
     return by_name
+
+
+def declared(module: str, attribute: str, where: str) -> Any:
+    """Module-level `attribute` of a module; None if it has none.
+
+    Raises:
+        UserError: The module cannot be imported, or the name of the declaration is not that of its
+            file or folder `where`.
+    """
+    declaration = getattr(imported(module), attribute, None)
+    if declaration is not None and declaration.name != module.rpartition(".")[2]:
+        raise UserError(
+            f"{where}: declares {declaration.name!r}; the name must be that of the file or folder"
+        )
+    return declaration
 
 
 def imported(name: str) -> ModuleType:

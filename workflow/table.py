@@ -355,8 +355,7 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     features = features_of(table)
     target = values_of(table, table.target)
     estimator = NPTRegressor if table.task == "regression" else NPTClassifier
-    kinds = [table.columns[j].kind for j in table.features]
-    is_categorical = [kind == "categorical" for kind in kinds]
+    is_categorical = [table.columns[j].kind == "categorical" for j in table.features]
     model = estimator(architecture="solved", verbose=0, categorical=is_categorical)
     try:
         model.fit(features.iloc[fitted_rows], target[fitted_rows])

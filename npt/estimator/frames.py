@@ -102,10 +102,9 @@ def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]
     with _errors_of_x():
         for j, name in enumerate(frame.columns):
             series = frame.iloc[:, j]
-            is_declared = j in declared
+            is_declared = j in declared or isinstance(series.dtype, pd.CategoricalDtype)
             feature = Feature.from_series(series, str(name), categorical=is_declared)
             features.append(feature)
-            is_declared = is_declared or isinstance(series.dtype, pd.CategoricalDtype)
             different = len(feature.levels)
             if not is_declared and different > max(FEW_CATEGORIES, len(frame) / 2):
                 warnings.warn(

@@ -6,10 +6,10 @@ S solutions (heads times ridges), C targets: one, or one per class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import chain
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from npt.solved.settings import SolvedSettings
 from npt.solved.solve import Solution, solve
 from npt.solved.tune import head_parameters, heads, ordered, ridges, sample, tune
 
+Solved = Solution | LandmarkSolution
 CHUNK = 1_000_000  # most entries of a kernel that is computed at once, which caches hold
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
@@ -121,7 +122,7 @@ class SolvedNPT:
         self.chunk = max(1, CHUNK // len(self.keys.scores))  # rows whose kernel is computed at once
         coefficients = []
         left_out = []
-        for _, solution in self._solutions():
+        for solution in chain.from_iterable(self._solutions()):
             coefficients.append(solution.coefficients(self.targets))
             if mixture is None:
                 left_out.append(solution.leave_one_out(self.targets))
@@ -217,10 +218,9 @@ class SolvedNPT:
         """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
         scores = self.intercept.repeat(len(features), len(self.weights))
         parts = self._encoded(features).split(self.chunk)
-        shared = zip(self.mixture.shares, self._solutions(), strict=True)
-        for head, solutions in groupby(shared, key=lambda pair: pair[1][0]):
+        for head, solutions in enumerate(self._shared_solutions()):
             slopes = self.slopes[head]  # of the predictions with all rows
-            for share, (_, solution) in solutions:
+            for share, solution in solutions:
                 residuals = share * (self.targets - solution.leave_one_out(self.targets))[:, 0]
                 matrix, vector = solution.weight_map
                 slopes = slopes - matrix * residuals
@@ -266,7 +266,8 @@ class SolvedNPT:
 
         Standardised targets, or shares of classes minus those of the context.
         """
-        predictions = [one.leave_one_out(self.targets) for _, one in self._solutions()]
+        solutions = chain.from_iterable(self._solutions())
+        predictions = [solution.leave_one_out(self.targets) for solution in solutions]
         return self.mixture.mixed(torch.stack(predictions))
 
     def _near(self, head: int, cells: Cells) -> torch.Tensor:
@@ -275,28 +276,28 @@ class SolvedNPT:
         kernel = self.kernels[head]
         return torch.cat([kernel(tuned, part, self.keys) for part in cells.split(self.chunk)])
 
-    def _solutions(self) -> Iterator[tuple[int, Solution | LandmarkSolution]]:
-        """Number of the head, and solution, of every head and ridge."""
+    def _solutions(self) -> Iterator[Iterable[Solved]]:
+        """Solutions of every head, one for each ridge."""
         for head, factor in enumerate(self.parameters["ridge"]):
             near = self._near(head, self.keys)
             if self.is_exact:
                 solved = partial(solve, near, weights=self.weights)
             else:
                 solved = Landmarks(self._near(head, self.cells), near, self.weights).solve
-            for ridge in ridges(factor, self.settings):
-                yield head, solved(ridge)
+            yield map(solved, ridges(factor, self.settings))
 
-    def _attending(
-        self, cells: Cells
-    ) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solution | LandmarkSolution]]:
+    def _shared_solutions(self) -> Iterator[Iterable[tuple[torch.Tensor, Solved]]]:
+        """Shares in the mixture, and solutions, of every head."""
+        shares = self.mixture.shares.unflatten(0, (len(self.kernels), -1))
+        for of_head, solutions in zip(shares, self._solutions(), strict=True):
+            yield zip(of_head, solutions, strict=True)
+
+    def _attending(self, cells: Cells) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solved]]:
         """Share in the mixture, kernel (n, m) of queries, and solution."""
-        near = self.weights  # of the head before
-        last = -1
-        for share, (head, solution) in zip(self.mixture.shares, self._solutions(), strict=True):
-            if head != last:
-                near = self._near(head, cells)
-                last = head
-            yield share, near, solution
+        for head, solutions in enumerate(self._shared_solutions()):
+            near = self._near(head, cells)
+            for share, solution in solutions:
+                yield share, near, solution
 
     def _encoded(self, features: np.ndarray) -> Cells:
         return self.encoder(features).to(self.device, torch.float64)
