@@ -29,8 +29,9 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         """Quantiles (n, q) of the target of each new row of X (n, d), from leave-one-out residuals.
 
         Rows like the fitted ones lie below a quantile about as often as it says, on average over
-        all rows, not for each kind of row, nor for later rows of a trend. What is tuned has seen
-        all labels, so that quantiles of few rows are too narrow (docs/estimators.md has numbers).
+        all rows, not for each kind of row, nor for later rows of a trend. With up to 100 different
+        fitted rows, the residuals are of models that are tuned without their rows: the first call
+        takes seconds.
 
         Args:
             quantiles: Levels (q,) between 0 and 1.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ import torch
 
 from npt.errors import UserError
 from npt.estimator.model import Arrays, Job, Model, ModelFacts, present_device, tensors_of
+from npt.solved.cross_fitted import CrossFitted
 from npt.solved.kernels import Parameters
 from npt.solved.model import SolvedNPT, fit
 from npt.solved.settings import SolvedSettings
@@ -22,6 +24,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
+FEW = 100  # different rows, for which intervals tune anew, in seconds
 MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once: 0.4 GB
 SORTED_NUMBERS = 5_000_000  # of these, which are sorted at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
@@ -83,7 +86,8 @@ class SolvedModel(Model):
 
         A target may lie as far from its prediction without a fitted row as that row does from its
         own prediction without itself: jackknife+ (Barber et al. 2021), with tuning and mixture as
-        they are. Memory is a few times that of `MOST_NUMBERS` numbers.
+        they are; with up to `FEW` rows that it was tuned on, CV+ of ten folds, each tuned anew.
+        Memory is a few times that of `MOST_NUMBERS` numbers.
 
         Raises:
             UserError: A level is so near 0 or 1 that a new row may lie beyond all fitted ones.
@@ -98,16 +102,27 @@ class SolvedModel(Model):
                     f"found {total:.4g}"
                 )
         groups = self.trained.context.groups
-        residuals = self.table.truth - self.trained.left_out()[groups]
+        leaving_out = self._leaving_out
+        residuals = self.table.truth - leaving_out.left_out()[groups]
         parts = []
         for features in _split(_features(table), MOST_NUMBERS // len(groups)):
             for without in _split(
-                self.trained.without_each(features), SORTED_NUMBERS // len(groups)
+                leaving_out.without_each(features), SORTED_NUMBERS // len(groups)
             ):
                 possible = without[:, groups] + residuals
                 quantiles = [_quantile(possible, weights, level) for level in levels]
                 parts.append(np.stack(quantiles, axis=1))
         return np.concatenate(parts)
+
+    @cached_property
+    def _leaving_out(self) -> CrossFitted | SolvedNPT:
+        """What predicts numbers without a fitted row."""
+        if self.learned is not None or not 1 < len(self.rows) <= FEW:
+            return self.trained
+        try:
+            return CrossFitted(self.trained)
+        except FloatingPointError:
+            raise UserError(TOO_FAR_APART) from None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Model`."""

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from npt.estimator import NPTClassifier, NPTRegressor
+from npt.solved.cross_fitted import CrossFitted
 from tests.npt.estimator.small import (
     COMPACT,
     SOLVED,
@@ -165,11 +166,33 @@ def test_intervals_follow_the_rows_that_a_model_has() -> None:
         assert widths.mean() == pytest.approx(2.56, abs=0.3)  # of the noise
 
 
+def test_intervals_of_few_rows_are_of_models_tuned_without_their_labels() -> None:
+    frame, target = table("regression", 24)
+    model = NPTRegressor(**SOLVED).fit(frame, target)
+    changed = target.copy()
+    changed[5] += 100
+    other = NPTRegressor(**SOLVED).fit(frame, changed)
+    ours, theirs = (CrossFitted(fitted.model_.trained) for fitted in (model, other))
+    context = model.model_.trained.context
+    place = context.groups[5]
+    fold = next(fold for fold in ours.folds if place in fold)
+    new = context.features[:3]
+    is_same = (ours.without_each(new) == theirs.without_each(new)).all(0)
+    assert is_same.nonzero()[0].tolist() == sorted(fold)
+    assert (ours.left_out() == theirs.left_out()).nonzero()[0].tolist() == sorted(fold)
+    residuals = target.to_numpy() - ours.left_out()[context.groups]
+    possible = ours.without_each(new)[:, context.groups] + residuals
+    quantiles = model.predict_quantiles(frame.iloc[model.model_.rows[:3]], 0.5)
+    assert np.isclose(possible, quantiles, rtol=1e-9).any(1).all()
+    closed = model.with_rows(frame, target).predict_quantiles(frame, 0.9)
+    assert not np.allclose(closed, model.predict_quantiles(frame, 0.9))
+
+
 @pytest.mark.parametrize("settings", [{}, {"exact_rows": 10, "landmarks": 8}])
 def test_quantiles_are_of_predictions_without_each_row(settings: dict[str, int]) -> None:
-    frame, target = table("regression", 20)
+    frame, target = table("regression", 120)
     model = NPTRegressor(**SOLVED, settings=settings).fit(frame, target)
-    lines = model.explain(frame[:1], rows=19).frame
+    lines = model.explain(frame[:1], rows=119).frame
     trained = model.model_.trained
     without = trained.without_each(model._new_rows(frame[:1]).values[:, :-1])[0]
     places = pd.Index(model.model_.rows).get_indexer(lines["fitted_row"])

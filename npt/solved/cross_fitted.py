@@ -1,0 +1,51 @@
+"""Solved NPTs that are tuned on a part of the labelled rows each (m context rows, n query rows)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npt.solved.model import SolvedNPT, fit
+
+FOLDS = 10
+
+
+class CrossFitted:
+    """Predictions of numbers without a context row, by models that were tuned without its fold.
+
+    What `SolvedNPT` predicts in closed form, with what is tuned on all rows.
+
+    Args:
+        solved: The model of all rows, at least two.
+    """
+
+    def __init__(self, solved: SolvedNPT) -> None:
+        self.context = context = solved.context
+        rows = len(context.weights)
+        places = np.random.default_rng(solved.seed).permutation(rows)
+        self.folds = np.array_split(places, min(FOLDS, rows))
+        self.models = []
+        for fold in self.folds:
+            others = np.delete(np.arange(rows), fold)
+            model = fit(
+                context.features[others],
+                context.targets[others, 0],
+                np.isin(np.arange(context.features.shape[1]), solved.encoder.categories),
+                weights=context.weights[others],
+                settings=solved.settings,
+                device=solved.device,
+            )
+            self.models.append(model)
+
+    def left_out(self) -> np.ndarray:
+        """Predictions (m,) of the context rows, each without its own label."""
+        predictions = np.empty(len(self.context.weights))
+        for fold, model in zip(self.folds, self.models, strict=True):
+            predictions[fold] = model.predict(self.context.features[fold])
+        return predictions
+
+    def without_each(self, features: np.ndarray) -> np.ndarray:
+        """Predicted numbers (n, m) of rows (n, F), each without one context row."""
+        predictions = np.empty((len(features), len(self.context.weights)))
+        for fold, model in zip(self.folds, self.models, strict=True):
+            predictions[:, fold] = model.predict(features)[:, None]
+        return predictions
