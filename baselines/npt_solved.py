@@ -25,6 +25,7 @@ class SolvedBaseline(Baseline):
 
     name = "npt_solved"
     title = "Solved NPT"
+    version = 2
     libraries = ("torch",)
     schema = SolvedSettings
     defaults = SolvedSettings().model_dump(exclude={"seed"})

@@ -13,6 +13,7 @@ BETAS = (0.8, 0.95)
 LEAST_RIDGE = 3e-3  # below it, float32 rounds too much
 LARGEST_FACTOR = 20.0  # of a ridge
 LEAST_ERROR = 1e-5  # in units of the targets' variance
+FEW_ROWS = 100  # of a classification, below which the pull rises with the square of their number
 
 
 def heads(settings: SolvedSettings) -> tuple[Kernel, ...]:
@@ -58,6 +59,8 @@ def tune(
     pull = settings.pull
     if targets.shape[1] == 1:
         pull *= min(1.0, settings.pull_rows / len(targets))
+    else:
+        pull *= max(1.0, FEW_ROWS / len(targets)) ** 2
     for step in range(settings.steps):
         for group in optimiser.param_groups:
             group["lr"] = settings.rate * (1 - step / settings.steps)
