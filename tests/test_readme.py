@@ -319,6 +319,28 @@ def test_no_method_is_shown_to_gain_from_unlabelled_rows() -> None:
     assert (rows["p, Holm"].astype(float) > 0.5).all()
 
 
+def test_scores_with_few_rows() -> None:
+    rows = pd.read_csv(ROOT / "results/reference/few_labels/few_labels.csv", low_memory=False)
+    rows = rows[rows["variant"].str.endswith("absent")]
+    rows = rows.assign(labels=rows["train_rows"], percent=100 * rows["test_accuracy"])
+    is_regression = rows["task"] == "regression"
+    keys = ["labels", "dataset"]
+    rmse = rows[is_regression].pivot_table("test_rmse", keys, "method")
+    scores = rows[~is_regression].pivot_table(["percent", "test_nll"], keys, "method")
+    factors = np.exp(np.log(rmse.div(rmse["catboost"], axis=0)).groupby("labels").mean())
+    means = scores.groupby("labels").mean()
+    text = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
+    methods = ["npt_solved", "npt_compact", "catboost", "gaussian_process", "linear"]
+    for name, table, digits in (
+        ("RMSE, 10 / 30 / 100 rows", factors, 2),
+        ("accuracy, %", means["percent"], 0),
+        ("NLL", means["test_nll"], 2),
+    ):
+        cells = [" / ".join(f"{value:.{digits}f}" for value in table[method]) for method in methods]
+        line = f"| {name} | {' | '.join(cells)} |".replace("1.00 / 1.00 / 1.00", "1")
+        assert line in text, line
+
+
 def test_small_npt_ranks_as_catboost() -> None:
     tests = rank_tests(reference_study("public/with_npt"), Scoring(PAPER_METRICS))
     ranks = tests.ranks.mean().droplevel("variant").round(1)
