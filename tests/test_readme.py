@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from collections.abc import Sequence
@@ -284,13 +285,13 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
         kept = complete.loc[complete["method"] == method, "dataset"]
         values = values[values.index.isin(kept, level="dataset")]
         assert len(values) == 22
-        assert wilcoxon(values).pvalue > 0.13
+        assert wilcoxon(values).pvalue > 0.085
     rows = pd.DataFrame(table.sections[0].columns).map(lambda cell: cell.text)
     classes = rows[rows["Datasets"] == "22 classifications"]
     costs = classes.pivot(index="Method", columns="Share", values="10 %")
     costs = costs.loc[["Solved NPT", "xRFM", "k-NN"]]
     assert costs["at prediction"].tolist() == ["+0.30", "+0.26", "+0.89"]
-    assert costs["in training"].tolist() == ["+0.60", "+0.40", "+1.68"]
+    assert costs["in training"].tolist() == ["+0.57", "+0.40", "+1.68"]
 
 
 def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
@@ -317,6 +318,15 @@ def test_no_method_is_shown_to_gain_from_unlabelled_rows() -> None:
         helped = rows[rows["Labels"] == labels]["Helped"]
         assert (helped["Self-training"], helped["Label spreading"]) == ("0 of 6", "2 of 6")
     assert (rows["p, Holm"].astype(float) > 0.5).all()
+
+
+def test_intervals_of_few_rows_hold_the_targets() -> None:
+    measured = json.loads((ROOT / "performance/results/intervals.cpu.json").read_text("utf-8"))
+    shares = 100 * pd.DataFrame(measured["rows"]).groupby("fitted")[["90 %", "80 %"]].mean()
+    text = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
+    for level in shares:
+        *first, last = (f"{shares.loc[rows, level]:.0f}" for rows in (20, 30, 50, 100))
+        assert f"{', '.join(first)} and {last} %" in text
 
 
 def test_scores_with_few_rows() -> None:

@@ -50,7 +50,7 @@ for model in (NPTRegressor(), RandomForestRegressor(random_state=0)):
     print(f"{type(model).__name__:22} RMSE {errors.mean():.2f}, folds {errors.round(2)}")
 
 # %% [markdown]
-# Intervals come without another fit:
+# Intervals, which of more than 100 rows come without another fit:
 
 # %%
 fitted = NPTRegressor().fit(features[5:], target[5:])

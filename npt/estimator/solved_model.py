@@ -24,7 +24,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-FEW = 100  # different rows, for which intervals tune anew, in seconds
+FEW = 100  # most different rows of which intervals tune anew
 MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once: 0.4 GB
 SORTED_NUMBERS = 5_000_000  # of these, which are sorted at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"

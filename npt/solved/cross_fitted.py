@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npt.solved.model import SolvedNPT, fit
+from npt.solved.tune import ordered
 
 FOLDS = 10
 
@@ -12,7 +13,7 @@ FOLDS = 10
 class CrossFitted:
     """Predictions of numbers without a context row, by models that were tuned without its fold.
 
-    What `SolvedNPT` predicts in closed form, with what is tuned on all rows.
+    `SolvedNPT` has methods of the same names in closed form, with what is tuned on all rows.
 
     Args:
         solved: The model of all rows, at least two.
@@ -20,8 +21,10 @@ class CrossFitted:
 
     def __init__(self, solved: SolvedNPT) -> None:
         self.context = context = solved.context
-        rows = len(context.weights)
-        places = np.random.default_rng(solved.seed).permutation(rows)
+        rows, columns = context.features.shape
+        categorical = np.isin(np.arange(columns), solved.encoder.categories)
+        places = ordered(solved.cells).cpu().numpy()  # whatever the order of the columns
+        places = np.random.default_rng(solved.seed).permutation(places)
         self.folds = np.array_split(places, min(FOLDS, rows))
         self.models = []
         for fold in self.folds:
@@ -29,7 +32,7 @@ class CrossFitted:
             model = fit(
                 context.features[others],
                 context.targets[others, 0],
-                np.isin(np.arange(context.features.shape[1]), solved.encoder.categories),
+                categorical,
                 weights=context.weights[others],
                 settings=solved.settings,
                 device=solved.device,

@@ -10,6 +10,7 @@ import torch
 
 from npt.estimator import NPTClassifier, NPTRegressor
 from npt.solved.cross_fitted import CrossFitted
+from npt.solved.model import SolvedNPT
 from tests.npt.estimator.small import (
     COMPACT,
     SOLVED,
@@ -186,6 +187,23 @@ def test_intervals_of_few_rows_are_of_models_tuned_without_their_labels() -> Non
     assert np.isclose(possible, quantiles, rtol=1e-9).any(1).all()
     closed = model.with_rows(frame, target).predict_quantiles(frame, 0.9)
     assert not np.allclose(closed, model.predict_quantiles(frame, 0.9))
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(100, CrossFitted), (101, SolvedNPT)])
+def test_intervals_tune_anew_with_up_to_a_hundred_rows(rows: int, expected: type) -> None:
+    features = np.arange(rows * 2.0).reshape(rows, 2) % 7.3
+    model = NPTRegressor(**SOLVED).fit(features, features[:, 0])
+    assert type(model.model_._leaving_out) is expected
+
+
+def test_the_order_of_columns_does_not_change_intervals_of_few_rows() -> None:
+    frame, target = table("regression", 24)
+    turned = frame[frame.columns[::-1]]
+    ours, theirs = (
+        NPTRegressor(**SOLVED).fit(columns, target).predict_interval(columns, 0.8)
+        for columns in (frame, turned)
+    )
+    assert ours == pytest.approx(theirs, abs=1e-3)
 
 
 @pytest.mark.parametrize("settings", [{}, {"exact_rows": 10, "landmarks": 8}])

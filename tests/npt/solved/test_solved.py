@@ -51,6 +51,16 @@ def fitted(
     )
 
 
+@pytest.mark.parametrize(("rows", "factor"), [(50, 4), (ROWS, 1)])
+def test_classifications_of_few_rows_are_pulled_more(
+    rows: int, factor: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = fitted(3, slice(rows), pull=0.02).parameters
+    monkeypatch.setattr("npt.solved.tune.FEW_ROWS", 0)
+    expected = fitted(3, slice(rows), pull=0.02 * factor).parameters
+    assert all(torch.equal(found[name], values) for name, values in expected.items())
+
+
 @pytest.mark.parametrize("classes", [None, 3])
 def test_queries_and_order_of_rows_and_columns_do_not_matter(classes: int | None) -> None:
     model = fitted(classes)
