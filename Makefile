@@ -28,7 +28,7 @@ paper: $(VENV)/.installed
 	@$(SNAKEMAKE) --configfile workflow/configs/paper.yaml
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # The workflow on a Slurm of one node, installed on this machine from Debian's packages (as root).
 test-cluster: $(VENV)/.installed-test
