@@ -53,7 +53,7 @@ class SolvedModel(Model):
         loss = solved.loss
         if not math.isfinite(loss):
             raise UserError(TOO_FAR_APART)
-        return cls(solved, job.table, _context_rows(solved), loss, [settings.steps])
+        return cls(solved, job.table, solved.context.rows, loss, [settings.steps])
 
     def predict(self, table: Table, *, together: bool) -> np.ndarray:
         """Predict rows of another table; none attends to another."""
@@ -78,7 +78,7 @@ class SolvedModel(Model):
     def with_rows(self, table: Table) -> Self:
         """See `Model`; weights of heads and ridges stay, too."""
         trained = self.trained.among(_features(table), _labels(table))
-        rows = _context_rows(trained)
+        rows = trained.context.rows
         return replace(self, trained=trained, table=table, rows=rows, learned=self.learned or self)
 
     def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
@@ -145,7 +145,7 @@ class SolvedModel(Model):
             return cls(_fitted(table, arrays["weights"], settings, device, tuned), table, **fields)
         learned = Table.from_values(table.columns, arrays[LEARNED], table.target)
         solved = _fitted(learned, arrays["weights"], settings, device, tuned)
-        fields["rows"] = _context_rows(solved)
+        fields["rows"] = solved.context.rows
         return cls.with_rows(cls(solved, learned, **fields), table)
 
 
@@ -192,12 +192,6 @@ def _fitted(
 def _labels(table: Table) -> np.ndarray:
     """Targets (N,): numbers, or codes of classes."""
     return table.truth.astype(np.int64) if table.columns[-1].levels else table.truth
-
-
-def _context_rows(solved: SolvedNPT) -> np.ndarray:
-    """Row numbers (m,) of the first of equal rows."""
-    _, rows = np.unique(solved.context.groups, return_index=True)
-    return rows
 
 
 def _features(table: Table) -> np.ndarray:

@@ -59,6 +59,7 @@ class Context:
     """Labelled rows, each different from all others in its features.
 
     Attributes:
+        rows: (m,) indices of the first of the original rows that are equal.
         features: (m, F) numbers and codes, NaN where missing.
         targets: (m, C) mean targets of the merged rows.
         weights: (m,) sums of their weights.
@@ -67,6 +68,7 @@ class Context:
         spread: (C,) weighted mean square of the original targets around those of their rows.
     """
 
+    rows: np.ndarray
     features: np.ndarray
     targets: np.ndarray
     weights: np.ndarray
@@ -97,14 +99,13 @@ class Context:
         if weights is None:
             weights = np.ones(len(labels))
         filled = np.nan_to_num(features, nan=np.finfo(np.float64).max)
-        _, first, groups = np.unique(filled, axis=0, return_index=True, return_inverse=True)
-        groups = groups.reshape(-1)
+        _, rows, groups = np.unique(filled, axis=0, return_index=True, return_inverse=True)
         totals = np.bincount(groups, weights)
-        means = np.empty((len(first), targets.shape[1]))
+        means = np.empty((len(rows), targets.shape[1]))
         for column, values in enumerate(targets.T):
             means[:, column] = np.bincount(groups, weights * values) / totals
         spread = weights / weights.sum() @ (targets - means[groups]) ** 2
-        return cls(features[first], means, totals, groups, weights, spread)
+        return cls(rows, features[rows], means, totals, groups, weights, spread)
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,8 @@ class Encoder:
 
     def __call__(self, features: np.ndarray) -> Cells:
         """Cells of rows (n, F)."""
-        scores: list[np.ndarray] = []
-        ranks: list[np.ndarray] = []
+        scores = [np.empty((len(features), 0))]  # of a table without numbers
+        ranks = [np.empty((len(features), 0))]
         for scale in self.scales:
             numbers = features[:, scale.column]
             is_gap = np.isnan(numbers)
@@ -198,11 +199,5 @@ class Encoder:
                 scores.append(is_gap.astype(float))
                 ranks.append(is_gap.astype(float))
         codes = np.nan_to_num(features[:, self.categories], nan=MISSING)
-        return Cells(
-            _stacked(scores, len(features)), _stacked(ranks, len(features)), torch.from_numpy(codes)
-        )
-
-
-def _stacked(columns: list[np.ndarray], rows: int) -> torch.Tensor:
-    array = np.stack(columns, axis=1) if columns else np.empty((rows, 0))
-    return torch.from_numpy(array)
+        parts = (np.column_stack(scores), np.column_stack(ranks), codes)
+        return Cells(*map(torch.from_numpy, parts))

@@ -143,9 +143,15 @@ class SolvedNPT:
             features: (N, F), NaN where missing.
             labels: Numbers (N,), or class codes.
         """
-        context = Context.from_labels(features, labels, self.classes)
-        tuned = (self.settings, self.device, self.parameters, self.mixture)
-        return SolvedNPT(context, self.encoder, self.classes, *tuned)
+        return SolvedNPT(
+            Context.from_labels(features, labels, self.classes),
+            self.encoder,
+            self.classes,
+            self.settings,
+            self.device,
+            self.parameters,
+            self.mixture,
+        )
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) of rows (n, F)."""

@@ -88,7 +88,8 @@ def ordered(cells: Cells) -> torch.Tensor:
 
     So the order of a table's columns does not change which rows are drawn.
     """
-    shares = torch.full_like(cells.scores[:, :1].sum(1), 1 / len(cells.scores))
+    rows = len(cells.scores)
+    shares = cells.scores.new_full((rows,), 1 / rows)
     return (cells.scores.sum(1) + _sums_of_levels(cells, shares)).argsort(stable=True)
 
 
