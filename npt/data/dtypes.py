@@ -29,13 +29,8 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
                 return numbers.astype(kind, copy=False)
     with np.errstate(over="ignore"):
         single = numbers.astype(np.float32, copy=False)
-    if single is numbers:
-        return single
-    may_be_missing = numbers.dtype.kind == "f"
-    restored = single.astype(numbers.dtype)
-    if np.array_equal(restored, numbers, equal_nan=may_be_missing):
-        return single
-    return numbers.astype(np.float64, copy=False)
+    is_exact = np.array_equal(single.astype(numbers.dtype), numbers, equal_nan=True)
+    return single if is_exact else numbers.astype(np.float64, copy=False)
 
 
 def _whole(numbers: np.ndarray, low: np.generic, high: np.generic) -> bool:

@@ -161,12 +161,11 @@ def _to_numpy(array: pa.Array) -> np.ndarray:
     """Numbers or codes, mapped from the file unless missing categories are marked in a copy."""
     import pyarrow as pa
 
-    if not pa.types.is_dictionary(array.type):
-        return array.to_numpy(zero_copy_only=True)
-    codes = array.indices
-    if codes.null_count:
-        return codes.fill_null(-1).to_numpy()
-    return codes.to_numpy(zero_copy_only=True)
+    if pa.types.is_dictionary(array.type):
+        array = array.indices
+    if array.null_count:
+        array = array.fill_null(-1)
+    return array.to_numpy(zero_copy_only=True)
 
 
 def _checksum(cells: np.ndarray) -> int:
