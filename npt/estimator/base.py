@@ -6,7 +6,7 @@ n rows of X, d features.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -25,7 +25,7 @@ from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
-from npt.estimator.frames import Feature, as_table, learn_features, read_frame, warn_beyond
+from npt.estimator.frames import as_table, learn_features, read_frame, warn_beyond
 from npt.estimator.hyperparameters import (
     HYPERPARAMETERS,
     NAMED,
@@ -224,15 +224,15 @@ class NPTEstimator(BaseEstimator):
             )
             rows = np.flatnonzero(weights)
             weights = weights[rows]
-        target = self._learn_target(labels[rows])
+        self.target_ = self._learn_target(labels[rows])
         cells = self._encode_target(labels[rows], "y")
-        features = learn_features(frame.iloc[rows], self.categorical)
-        table = as_table(frame.iloc[rows], features, cells, target)
+        self.features_ = learn_features(frame.iloc[rows], self.categorical)
+        table = as_table(frame.iloc[rows], self.features_, cells, self.target_)
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val: both are needed, or none")
         fitted = len(rows)
         if X_val is not None:
-            held_out = self._labelled(X_val, y_val, "y_val", features, target)
+            held_out = self._labelled(X_val, y_val, "y_val")
             table = table.followed_by(held_out)
             rows = np.append(rows, len(frame) + np.arange(held_out.rows))
         named = {name: getattr(self, name) for name in NAMED}
@@ -262,8 +262,6 @@ class NPTEstimator(BaseEstimator):
             )
             settings = settings_of(architecture, named, self.settings, table.task, table.rows)
             self.model_ = MODELS[architecture].fit(job, settings)
-        self.features_ = features
-        self.target_ = target
         self.rows_ = rows
         return self
 
@@ -324,7 +322,7 @@ class NPTEstimator(BaseEstimator):
             ValueError: The architecture is the paper's, or the rows are unusable.
         """
         check_is_fitted(self, "model_")
-        table = self._labelled(X, y, "y", self.features_, self.target_)
+        table = self._labelled(X, y, "y")
         other = copy(self)
         with computing(self.n_jobs):
             other.model_ = self.model_.with_rows(table)
@@ -417,14 +415,12 @@ class NPTEstimator(BaseEstimator):
     def _encode_target(self, y: np.ndarray, where: str) -> np.ndarray:
         """Cells (n,) of that column."""
 
-    def _labelled(
-        self, X: Any, y: Any, where: str, features: Sequence[Feature], target: Column
-    ) -> Table:
-        """Rows with targets, read with the columns of a fit; `where` names y in errors."""
+    def _labelled(self, X: Any, y: Any, where: str) -> Table:
+        """Rows with targets, read with the columns of the fit; `where` names y in errors."""
         frame = read_frame(self, X, reset=False)
         labels = self._read_target(y)
         check_consistent_length(frame, labels)
-        return as_table(frame, features, self._encode_target(labels, where), target)
+        return as_table(frame, self.features_, self._encode_target(labels, where), self.target_)
 
     def _random_split(self, table: Table, seed: int) -> Split:
         """Train and validation rows of a table."""
