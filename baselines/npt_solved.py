@@ -5,6 +5,7 @@ It has no search space: its validation is the exact leave-one-out error of the t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,12 +68,12 @@ class SolvedBaseline(Baseline):
         return SolvedRows(stored, model)
 
 
+@dataclass(frozen=True)
 class SolvedRows(RowPredictor):
     """Solved NPT with what was tuned, given stored rows."""
 
-    def __init__(self, stored: StoredRows, model: SolvedNPT) -> None:
-        self.stored = stored
-        self.model = model
+    stored: StoredRows
+    model: SolvedNPT
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters

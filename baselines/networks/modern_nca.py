@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_self
+from baselines.networks.retrieval import RetrievalNetwork, without_self
 
 LEAST_PROBABILITY = 1e-6  # of a class that no retrieved row has
 LEAST_SQUARE = 1e-10  # of a distance, whose root has no gradient at 0
@@ -47,7 +47,7 @@ class ModernNCANetwork(RetrievalNetwork):
     ) -> Tensor:
         """Softmax (n, m) of minus the distances."""
         queries = self.embedded(features)
-        squared = squared_distances(queries, self.embedded(stored), exact=not self.training)
+        squared = self.squared_distances(queries, self.embedded(stored))
         distances = squared.clamp_min(LEAST_SQUARE).sqrt()
         return without_self(-distances / self.temperature, self_index).softmax(1)
 

@@ -7,6 +7,7 @@ cannot reach its prediction.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from baselines.grids import Parameters
 from baselines.networks.training import EpochTraining, predicted_by_part, tensor
 from baselines.stored_rows import RowPredictor, StoredRows
 from baselines.training_data import TrainingData
-from npt.nn import distances
+from npt.nn.distances import squared_distances
 
 
 class RetrievalNetwork(nn.Module, ABC):
@@ -71,6 +72,17 @@ class RetrievalNetwork(nn.Module, ABC):
             return functional.mse_loss(outputs[:, 0], labels[batch])
         return functional.nll_loss(outputs, labels[batch].long())
 
+    def squared_distances(self, queries: Tensor, stored: Tensor) -> Tensor:
+        """Squared Euclidean distances (n, m), to single precision after the training.
+
+        The matrix product of the training is faster, but its rounding depends on which rows are
+        compared together.
+        """
+        if self.training:
+            return squared_distances(queries, stored)
+        mode = "donot_use_mm_for_euclid_dist"
+        return torch.cdist(queries, stored, compute_mode=mode).square()
+
     def label_values(self, labels: Tensor) -> Tensor:
         """Stored labels (m,) as one-hot (m, K), or as values (m, 1)."""
         if self.classes is None:
@@ -100,19 +112,6 @@ class RetrievalNetwork(nn.Module, ABC):
         return predictor
 
 
-def squared_distances(queries: Tensor, stored: Tensor, exact: bool) -> Tensor:
-    """Squared Euclidean distances (n, m).
-
-    Args:
-        exact: To single precision. Otherwise by a matrix product, which training uses: it is
-            faster, but its rounding depends on which rows are compared together.
-    """
-    if exact:
-        mode = "donot_use_mm_for_euclid_dist"
-        return torch.cdist(queries, stored, compute_mode=mode).square()
-    return distances.squared_distances(queries, stored)
-
-
 def without_self(scores: Tensor, self_index: Tensor | None) -> Tensor:
     """Scores (n, m) in which the query's own row is ruled out."""
     if self_index is None:
@@ -120,13 +119,13 @@ def without_self(scores: Tensor, self_index: Tensor | None) -> Tensor:
     return scores.scatter(1, self_index[:, None], -torch.inf)
 
 
+@dataclass(frozen=True)
 class RetrievalPredictor(RowPredictor):
     """A trained network with its stored rows."""
 
-    def __init__(self, network: RetrievalNetwork, stored: StoredRows, device: torch.device) -> None:
-        self.network = network
-        self.stored = stored
-        self.device = device
+    network: RetrievalNetwork
+    stored: StoredRows
+    device: torch.device
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters

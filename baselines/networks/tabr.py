@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from baselines.grids import Parameters
-from baselines.networks.retrieval import RetrievalNetwork, squared_distances, without_self
+from baselines.networks.retrieval import RetrievalNetwork, without_self
 
 
 class TabRNetwork(RetrievalNetwork):
@@ -90,12 +90,7 @@ class TabRNetwork(RetrievalNetwork):
         """
         keys = self.key(x)
         stored_keys = self.key(self.encoder(stored))
-        distances = squared_distances(
-            keys,
-            stored_keys,
-            exact=not self.training,
-        )
-        scores = without_self(-distances, self_index)
+        scores = without_self(-self.squared_distances(keys, stored_keys), self_index)
         count = min(self.context_size, len(stored))
         nearest, places = scores.topk(count, dim=1)
         weights = nearest.softmax(1)
