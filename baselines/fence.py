@@ -27,9 +27,8 @@ def fenced() -> Iterator[None]:
             torch.random.fork_rng(),
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.redirect_stderr(io.StringIO()),
-            warnings.catch_warnings(),
+            warnings.catch_warnings(action="ignore"),
         ):
-            warnings.simplefilter("ignore")
             yield
     finally:
         lightning.setLevel(level)

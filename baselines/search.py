@@ -91,7 +91,10 @@ class Search:
             seed,
             resources.threads,
             resources.device,
-            *(data.features, data.target, data.train, data.validation),
+            data.features,
+            data.target,
+            data.train,
+            data.validation,
         ]
         self.journal = Journal(resources.checkpoint, str(joblib.hash(facts)))
         self.outcomes: dict[str, Trial] = {}

@@ -153,14 +153,11 @@ def training_points(batch: Tensor, rows: int, most: int) -> tuple[Tensor, int]:
     is_free[batch] = False
     free = is_free.nonzero()[:, 0]
     if not len(free):
-        order = torch.randperm(rows)
-        count = _random_count(min(rows - 1, most))
-        return order, count
+        return torch.randperm(rows), _random_count(min(rows - 1, most))
     order = torch.randperm(len(free))
     count = _random_count(min(len(free), most))
     context = free[order[:count]]
-    points = torch.cat([context, batch])
-    return points, count
+    return torch.cat([context, batch]), count
 
 
 def _random_count(most: int) -> int:

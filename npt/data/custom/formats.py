@@ -213,8 +213,7 @@ def read_openml(number: int, downloads: Path) -> Content:
 
     home = downloads / "openml"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             fetched: Any = fetch_openml(
                 data_id=number,
                 data_home=home,
