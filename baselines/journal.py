@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from npt.checksum import json_line, without_checksum
 from npt.interface import Trial
 
 
+@dataclass(frozen=True)
 class Journal:
     """Trials by model in a file of JSON lines, those of several searches beside each other.
 
@@ -19,9 +20,8 @@ class Journal:
         stamp: Identity of the search; lines of others are not read.
     """
 
-    def __init__(self, path: Path | None, stamp: str) -> None:
-        self.path = path
-        self.stamp = stamp
+    path: Path | None
+    stamp: str
 
     def read(self) -> dict[str, Trial]:
         """Trials by model; a line that was cut off is left out."""

@@ -7,6 +7,7 @@ paper's 480 configurations are 40.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -104,6 +105,7 @@ class KNN(Baseline):
         return {name: parameters[name] for name in ("n_neighbors", "weights", "p")}
 
 
+@dataclass
 class Neighbours(RowPredictor):
     """The mean vote of the nearest stored rows; all of them if there are fewer than k.
 
@@ -112,12 +114,11 @@ class Neighbours(RowPredictor):
         largest: Largest k, whose neighbours are found.
     """
 
-    def __init__(self, stored: StoredRows, p: float, largest: int, threads: int) -> None:
-        self.stored = stored
-        self.p = p
-        self.largest = largest
-        self.threads = threads
-        self._last: tuple[StoredRows, np.ndarray, Nearest] | None = None
+    stored: StoredRows
+    p: float
+    largest: int
+    threads: int
+    _last: tuple[StoredRows, np.ndarray, Nearest] | None = field(default=None, init=False)
 
     def predict_from(
         self, stored: StoredRows, features: np.ndarray, parameters: Parameters
