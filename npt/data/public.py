@@ -66,7 +66,7 @@ def read(
     return frame
 
 
-def read_file(path: Path, categorical: tuple[str, ...] = ()) -> pd.DataFrame:
+def read_file(path: Path, categorical: tuple[str, ...]) -> pd.DataFrame:
     """A file of KEEL, ARFF, text or Excel. Columns without a name are x1, x2 and so on."""
     import pandas as pd
 

@@ -68,10 +68,9 @@ def _batch(
     x = drawn_inputs(CURVES, points, generator).round(decimals=DECIMALS)
     hyperparameters = Hyperparameters.drawn(CURVES, generator).rounded(DECIMALS)
     y = draw_curves(kernel, hyperparameters, x, generator).round(decimals=DECIMALS)
-    facts = hyperparameters.numbers()
     numbers = np.repeat(np.arange(first, first + CURVES), points)
     columns: dict[str, Any] = {"realisation": numbers, "kernel": kernel}
-    for name, values in facts.items():
+    for name, values in hyperparameters.numbers().items():
         columns[name] = np.repeat(values, points)
     columns |= {"x": x.flatten().numpy(), "y": y.flatten().numpy()}
     frame = pd.DataFrame(columns)
