@@ -48,7 +48,7 @@ class Content:
         table: The columns. Those of text are bytes that need not be UTF-8.
         sha256: Digest of the file, or of the content of an OpenML dataset.
         is_text: Whether numbers and dates are written as text.
-        categories: Columns that the file declares as categories.
+        categories: Columns of another type that the file declares as categories.
         index: Columns that pandas stored as an index.
     """
 
@@ -170,14 +170,12 @@ def _from_arff(path: Path, dataset: CustomDataset) -> Content:
         text = stream.read().decode("utf-8-sig")
     data = arff.loads(re.sub(ARFF_DATE, r"\1string", text))
     names = [name for name, _ in data["attributes"]]
-    categories = []
     arrays = []
     columns = list(zip(*data["data"], strict=True)) or [()] * len(names)
-    for (name, kind), cells in zip(data["attributes"], columns, strict=True):
-        if isinstance(kind, list):
-            categories.append(name)
-        arrays.append(pa.array(cells, pa.float64() if kind in ARFF_NUMBERS else pa.string()))
-    return Content(names, pa.table(arrays, names=names), categories=tuple(categories))
+    for (_, kind), cells in zip(data["attributes"], columns, strict=True):
+        array = pa.array(cells, pa.float64() if kind in ARFF_NUMBERS else pa.string())
+        arrays.append(array.dictionary_encode() if isinstance(kind, list) else array)
+    return Content(names, pa.table(arrays, names=names))
 
 
 def _from_parquet(path: Path, dataset: CustomDataset) -> Content:
@@ -227,6 +225,4 @@ def read_openml(number: int, downloads: Path) -> Content:
     frame = fetched.frame
     hashes = pd.util.hash_pandas_object(frame, index=False)
     digest = hashlib.sha256(hashes.to_numpy().tobytes()).hexdigest()
-    categories = frame.select_dtypes("category").columns
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    return Content(list(frame.columns), table, digest, categories=tuple(categories))
+    return Content(list(frame.columns), pa.Table.from_pandas(frame, preserve_index=False), digest)
