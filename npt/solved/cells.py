@@ -175,9 +175,7 @@ class Encoder:
         scales = []
         categories = []
         for column, numbers in enumerate(context.features.T):
-            known = numbers[~np.isnan(numbers)]
-            values = len(np.unique(known)) + (len(known) < len(numbers))
-            if values < 2:
+            if len(np.unique(numbers)) < 2:  # a missing cell counts as a value
                 continue
             if categorical[column]:
                 categories.append(column)
