@@ -51,6 +51,7 @@ DATASET = Dataset(
 )
 
 ALTERNATIVES = (
+    DATASET.with_legacy_splits(),
     DATASET.as_alternative(
         "numeric_rad", "Boston Housing (RAD as a number)", categorical=("CHAS",)
     ),

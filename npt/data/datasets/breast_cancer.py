@@ -71,3 +71,5 @@ DATASET = Dataset(
     class_counts=(357, 212),
     in_paper=True,
 )
+
+ALTERNATIVES = (DATASET.with_legacy_splits(),)

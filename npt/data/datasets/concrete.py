@@ -89,6 +89,7 @@ DATASET = Dataset(
 )
 
 ALTERNATIVES = (
+    DATASET.with_legacy_splits(),
     DATASET.as_alternative(
         "unrounded",
         "Concrete (unrounded)",

@@ -44,6 +44,7 @@ DATASET = Dataset(
 )
 
 ALTERNATIVES = (
+    DATASET.with_legacy_splits(),
     DATASET.as_alternative(
         "numeric_froude", "Yacht (Froude number as a number)", categorical=FEATURES[:5]
     ),
