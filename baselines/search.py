@@ -97,9 +97,9 @@ class Search:
             data.validation,
         ]
         self.journal = Journal(resources.checkpoint, str(joblib.hash(facts)))
-        self.outcomes: dict[str, Trial] = {}
+        self.outcomes = self.journal.read()
         self.trials: list[Trial] = []
-        self.fits = 0
+        self.fits = max((trial.fit for trial in self.outcomes.values()), default=0)
         self.winner: Winner | None = None
 
     def run(self, grid: Sequence[Parameters]) -> Winner:
@@ -118,8 +118,6 @@ class Search:
         for candidate in candidates:
             models.setdefault(candidate.model_key, candidate)
         tried = self._within_budget(list(models.values()))
-        self.outcomes = self.journal.read()
-        self.fits = max((trial.fit for trial in self.outcomes.values()), default=0)
         groups: dict[str, list[Candidate]] = {}
         for candidate in tried:
             groups.setdefault(candidate.fit_key, []).append(candidate)

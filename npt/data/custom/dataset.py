@@ -124,8 +124,8 @@ class CustomDataset(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        sources = (bool(self.path), self.openml is not None, self.openml_task is not None)
-        if sum(sources) != 1:
+        sources = (self.path, self.openml, self.openml_task)
+        if sum(map(bool, sources)) != 1:
             raise ValueError("path, openml or openml_task: exactly one of them is required")
         splitting = {
             "openml_task": self.openml_task,
@@ -136,7 +136,7 @@ class CustomDataset(Strict):
         chosen = [key for key, value in splitting.items() if value]
         if len(chosen) > 1:
             raise ValueError(f"{chosen[0]}: cannot be combined with {chosen[1]}")
-        shares_rows = not self.test_rows and self.openml_task is None
+        shares_rows = not (self.test_rows or self.openml_task)
         if shares_rows and self.validation_share >= 1 - 1 / self.folds:
             raise ValueError(
                 f"validation_share: {self.validation_share} leaves no train rows "
