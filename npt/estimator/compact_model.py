@@ -27,7 +27,6 @@ from npt.estimator.model import (
     Job,
     Model,
     ModelFacts,
-    present_device,
     require_converged,
     tensors_of,
     weight_arrays,
@@ -126,7 +125,7 @@ class CompactModel(Model):
         table = fields["table"]
         known = Statistics(arrays["centre"], arrays["scale"])
         encoder = Encoder(table.columns, table.target, known, arrays["edges"], arrays["means"])
-        device = present_device(facts.device)
+        device = facts.present_device
         model = build_model(CompactNPT, facts.seed, device, encoder, settings).eval()
         context_rows = np.arange(table.rows)
         trained = TrainedCompactNPT(model, encoder, table, context_rows, settings, facts.seed)

@@ -60,6 +60,12 @@ class ModelFacts(Strict):
     validation_loss: float
     best_updates: list[int]
 
+    @property
+    def present_device(self) -> torch.device:
+        """The device if this machine has it, or else the CPU."""
+        device = torch.device(self.device)
+        return device if is_here(device) else torch.device("cpu")
+
 
 @dataclass
 class Model(ABC):
@@ -190,9 +196,3 @@ def tensors_of(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:
         if name.startswith(prefix):
             tensors[name.removeprefix(prefix)] = torch.from_numpy(array.copy())
     return tensors
-
-
-def present_device(name: str) -> torch.device:
-    """A device if this machine has it, or else the CPU."""
-    device = torch.device(name)
-    return device if is_here(device) else torch.device("cpu")

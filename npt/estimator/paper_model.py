@@ -18,7 +18,6 @@ from npt.estimator.model import (
     Job,
     Model,
     ModelFacts,
-    present_device,
     require_converged,
     tensors_of,
     weight_arrays,
@@ -78,7 +77,7 @@ class PaperModel(Model):
     ) -> Self:
         """See `Model`."""
         split = Split(0, arrays["train"], arrays["validation"], NO_ROWS)
-        device = present_device(facts.device)
+        device = facts.present_device
         trained = TrainedNPT.untrained(settings, device, fields["table"], split, facts.seed)
         trained = trained.with_weights(tensors_of(arrays, WEIGHTS))
         return cls(trained, split=split, **fields)

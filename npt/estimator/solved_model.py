@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from npt.errors import UserError
-from npt.estimator.model import Arrays, Job, Model, ModelFacts, present_device, tensors_of
+from npt.estimator.model import Arrays, Job, Model, ModelFacts, tensors_of
 from npt.solved.cross_fitted import CrossFitted
 from npt.solved.kernels import Parameters
 from npt.solved.model import SolvedNPT, fit
@@ -138,7 +138,7 @@ class SolvedModel(Model):
         cls, settings: SolvedSettings, facts: ModelFacts, arrays: Arrays, **fields: Any
     ) -> Self:
         """See `Model`."""
-        device = present_device(facts.device)
+        device = facts.present_device
         tuned = {name: tensor.to(device) for name, tensor in tensors_of(arrays, TUNED).items()}
         table = fields.pop("table")
         if LEARNED not in arrays:

@@ -194,8 +194,8 @@ class Encoder:
             scores.append(scale.scores(filled))
             ranks.append(scale.ranks(filled))
             if scale.has_gaps:
-                scores.append(is_gap.astype(float))
-                ranks.append(is_gap.astype(float))
+                scores.append(is_gap)
+                ranks.append(is_gap)
         codes = np.nan_to_num(features[:, self.categories], nan=MISSING)
         parts = (np.column_stack(scores), np.column_stack(ranks), codes)
         return Cells(*map(torch.from_numpy, parts))
