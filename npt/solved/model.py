@@ -156,7 +156,7 @@ class SolvedNPT:
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) of rows (n, F)."""
         parts = []
-        for cells in self._chunks(features):
+        for cells in self._encoded(features).split(self.chunk):
             scores = self.intercept.expand(len(cells.scores), -1)
             for head, slopes in enumerate(self.slopes):
                 scores = scores + self._near(head, cells) @ slopes
@@ -185,7 +185,7 @@ class SolvedNPT:
         scores before `sharpness` that are such a sum.
         """
         parts = []
-        for cells in self._chunks(features):
+        for cells in self._encoded(features).split(self.chunk):
             weights = self.weights.new_zeros(len(cells.scores), len(self.weights))
             for share, near, solution in self._attending(cells):
                 weights += share * solution.weights(near)
@@ -307,11 +307,6 @@ class SolvedNPT:
 
     def _encoded(self, features: np.ndarray) -> Cells:
         return self.encoder(features).to(self.device, torch.float64)
-
-    def _chunks(self, features: np.ndarray) -> Iterator[Cells]:
-        """Cells of the queries, a part at a time."""
-        for start in range(0, max(1, len(features)), self.chunk):
-            yield self._encoded(features[start : start + self.chunk])
 
     def _decoded(self, scores: torch.Tensor) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
