@@ -22,11 +22,9 @@ def rows_of(
     rows = torch.arange(len(data.part), device=data.part.device)
     if settings.own_rows:
         return rows[data.part == PART[mode]]
-    if settings.transductive or mode == "test":
+    if settings.transductive:
         return rows
-    if mode == "train":
-        return rows[data.part == PART["train"]]
-    return rows[data.part != PART["test"]]
+    return rows[data.part <= PART[mode]]  # parts in their order: train, validation, test
 
 
 def batch_count(
