@@ -70,7 +70,6 @@ class PlainBlock(nn.Module):
 class PlainNPT(nn.Module):
     """The whole model, from masked cells to a list of (n, C_j) outputs."""
 
-    index: Tensor
     types: Tensor
 
     def __init__(self, layout: ColumnLayout, settings: NPTSettings) -> None:
@@ -88,7 +87,6 @@ class PlainNPT(nn.Module):
         self.column_type = None
         if len(set(layout.continuous)) == 2:
             self.column_type = nn.Embedding(2, width)
-        self.register_buffer("index", torch.arange(columns), persistent=False)
         self.register_buffer("types", torch.tensor(layout.continuous).long(), persistent=False)
         self.blocks = nn.ModuleList()
         for _ in range(settings.layers // 2):
@@ -113,7 +111,7 @@ class PlainNPT(nn.Module):
             codes, scale, mask = (x[0, :, column] for x in (cells.codes, cells.scale, cells.mask))
             visible = F.one_hot(codes, size) * scale[:, None]  # (n, C_j)
             values.append(layer(torch.cat([visible, mask[:, None]], 1)))
-        embedded = torch.stack(values, 1) + self.column_index(self.index)
+        embedded = torch.stack(values, 1) + self.column_index.weight
         if self.column_type is not None:
             embedded = embedded + self.column_type(self.types)
         return embedded
