@@ -10,7 +10,6 @@ product.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -109,7 +108,7 @@ def explicit(
     keys: Tensor,
     values: Tensor,
     scale: float,
-    dropout: Dropout | None = None,
+    dropout: Dropout | None,
 ) -> Tensor:
     """`dot_product` by explicit probabilities, over one batch of short or long sequences."""
     shape = queries.shape
@@ -121,8 +120,19 @@ def explicit(
     batch, query_count, _ = queries.shape
     bias = queries.new_zeros(length + padding)
     bias[length:] = -torch.inf
-    key = dropout.key if dropout else 0
-    attend = partial(_attend, bias=bias, scale=scale, dropout=dropout, key=key)
+    key = dropout.key if dropout else 0  # the backward pass draws the same masks again
+
+    def attend(queries: Tensor, keys: Tensor, values: Tensor, part: int) -> Tensor:
+        """Attention (B, m, c') of the queries (B, m, c) of block number `part`."""
+        scores = torch.baddbmm(bias, queries, keys.mT, alpha=scale)  # (B, m, s)
+        precise = torch.promote_types(scores.dtype, torch.float32)
+        probabilities = scores.softmax(-1, dtype=precise)
+        if dropout is None:
+            return probabilities.to(values.dtype) @ values
+        mask = dropout.kept(probabilities.shape, part, key).to(precise)
+        dropped = (probabilities * mask).to(values.dtype)
+        return dropped @ values / dropout.keep_probability
+
     blocks = list(_blocks(batch, query_count, len(bias)))
     with torch.autocast("cpu", enabled=False):
         if batch * query_count * len(bias) > KEPT_SCORES:
@@ -169,33 +179,6 @@ class _Recomputed(torch.autograd.Function):
             for total, place, gradient in zip(totals, places, to_block, strict=True):
                 total[place] += gradient
         return (*totals, None, None)
-
-
-def _attend(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    part: int,
-    *,
-    bias: Tensor,
-    scale: float,
-    dropout: Dropout | None,
-    key: int,
-) -> Tensor:
-    """Attention (B, m, c') of one block of queries (B, m, c), with a bias (s,) of all scores.
-
-    Args:
-        part: Number of the block.
-        key: Seed of the dropout's mask.
-    """
-    scores = torch.baddbmm(bias, queries, keys.mT, alpha=scale)  # (B, m, s)
-    precise = torch.promote_types(scores.dtype, torch.float32)
-    probabilities = scores.softmax(-1, dtype=precise)
-    if dropout is None:
-        return probabilities.to(values.dtype) @ values
-    mask = dropout.kept(probabilities.shape, part, key).to(precise)
-    dropped = (probabilities * mask).to(values.dtype)
-    return dropped @ values / dropout.keep_probability
 
 
 def _blocks(
