@@ -35,17 +35,14 @@ class AttributeAttention(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """From (K, n, t, e) to the same shape."""
         if self.attends:
-            tokens = tokens + self.merge(self._attended(tokens))
+            members, rows, count, width = tokens.shape
+            projected = self.project(normalised(tokens))
+            projected = projected.view(members * rows, count, 3, self.heads, -1)
+            queries, keys, values = projected.permute(2, 0, 3, 1, 4)  # (K * n, heads, t, e / heads)
+            attended = functional.scaled_dot_product_attention(queries, keys, values)
+            attended = attended.transpose(1, 2).reshape(members, rows, count, width)
+            tokens = tokens + self.merge(attended)
         return self.feed_forward(tokens)
-
-    def _attended(self, tokens: Tensor) -> Tensor:
-        members, rows, count, width = tokens.shape
-        projected = self.project(normalised(tokens))
-        projected = projected.view(members * rows, count, 3, self.heads, -1)
-        queries, keys, values = projected.permute(2, 0, 3, 1, 4)  # (K * n, heads, t, e / heads)
-        attended = functional.scaled_dot_product_attention(queries, keys, values)
-        attended = attended.transpose(1, 2)
-        return attended.reshape(members, rows, count, width)
 
 
 class DatapointAttention(nn.Module):
@@ -80,7 +77,7 @@ class DatapointAttention(nn.Module):
         keys = by_head(self.project(normal), self.heads)
         values = by_head(self.value(normal), self.heads)
         if self.label is not None:
-            values = values + by_head(torch.matmul(labels, self.label), self.heads)
+            values = values + by_head(labels @ self.label, self.heads)
         return keys, values
 
     def forward(
@@ -98,7 +95,7 @@ class DatapointAttention(nn.Module):
         """
         if self.attends:
             weights = self.weights(rows, keys, invisible)
-            attended = torch.matmul(weights, values)
+            attended = weights @ values
             attended = attended.transpose(1, 2).flatten(2)  # (K, n, r)
             rows = rows + self.merge(attended)
         return self.feed_forward(rows)
@@ -113,11 +110,11 @@ class DatapointAttention(nn.Module):
         queries = by_head(self.project(normalised(rows)), self.heads)
         factor = self.sharpness.exp() / math.sqrt(queries.shape[-1])
         if self.similarity == "dot":
-            scores = torch.matmul(factor * queries, keys.transpose(-1, -2))
+            scores = factor * queries @ keys.mT
         else:
             # Minus the squared distance, up to a term of the query that the softmax removes.
             squares = keys.square().sum(-1)[:, :, None]
-            products = torch.matmul(2 * factor * queries, keys.transpose(-1, -2))
+            products = 2 * factor * queries @ keys.mT
             scores = products - factor * squares
         if invisible is not None:
             scores = scores.masked_fill(invisible, -math.inf)

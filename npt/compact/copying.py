@@ -61,7 +61,7 @@ def moved(
     weights = torch.exp(-squares / reach.view(-1, 1, 1))  # (K, n, m)
     weights = weights.masked_fill(~nearest(squares), 0.0)
     total = weights.sum(-1, keepdim=True) + PRIOR_WEIGHT
-    move = torch.matmul(weights, residuals.values) / total  # (K, n, C)
+    move = weights @ residuals.values / total  # (K, n, C)
     if outputs.shape[-1] == 1:
         return outputs + move
     probabilities = (outputs.softmax(-1) + move).clamp(min=LEAST_PROBABILITY)

@@ -104,4 +104,4 @@ def _linear(width: int) -> nn.Linear:
 def _products(queries: Tensor, keys: Tensor) -> Tensor:
     """Scalar products (..., n, m) over the root of their width."""
     width = keys.shape[-1]
-    return queries @ keys.transpose(-1, -2) * width**-0.5
+    return queries @ keys.mT * width**-0.5
