@@ -11,10 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.compact.columns import Encoder, Features
-from npt.compact.settings import CompactSettings
+from npt.compact.columns import Features
 from npt.seeding import generator_for
-from npt.table import Split, Table
+from npt.table import Table
 
 CPU = torch.device("cpu")
 
@@ -53,38 +52,6 @@ class TrainingRows:
     train: LabelledRows
     validation: LabelledRows
     context: LabelledRows
-
-    @classmethod
-    def from_table(
-        cls,
-        table: Table,
-        split: Split,
-        encoder: Encoder,
-        settings: CompactSettings,
-        seed: int,
-        device: torch.device,
-        weights: np.ndarray | None = None,
-    ) -> TrainingRows:
-        """Train and validation rows of a table.
-
-        Args:
-            weights: Weight of every row of the table (N,); None weighs all alike.
-        """
-        if weights is None:
-            weights = np.ones(table.rows)
-
-        def labelled(rows: np.ndarray) -> LabelledRows:
-            return LabelledRows(
-                features=encoder.encode(table, rows).to(device, torch.float32),
-                labels=encoder.labels(table, rows).to(device),
-                weights=torch.from_numpy(weights[rows]).float().to(device),
-            )
-
-        train = known_rows(table, split.train)
-        validation = known_rows(table, split.validation)
-        evaluated = sampled(validation, settings.evaluated_rows, seed, count=1)
-        context = sampled(train, settings.context_rows, seed, count=0)
-        return cls(labelled(train), labelled(evaluated), labelled(context))
 
 
 def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:

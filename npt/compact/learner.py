@@ -30,20 +30,16 @@ class CompactLearner(NetworkLearner):
         Raises:
             Infeasible: There are too few rows with known targets.
         """
-        from npt.compact.data import TrainingRows
         from npt.compact.training import CompactTraining
 
-        seed = trained.seed
-        data = TrainingRows.from_table(
-            table, split, trained.encoder, self.settings, seed, trained.device
-        )
+        data = trained.training_rows()
         if len(data.train) < FEWEST_ROWS:
             raise Infeasible(
                 f"{len(data.train)} train rows have a known target; {FEWEST_ROWS} are needed"
             )
         if not len(data.validation):
             raise Infeasible("no validation row has a known target")
-        return CompactTraining(trained.model, data, self.settings, seed)
+        return CompactTraining(trained.model, data, self.settings, trained.seed)
 
     def finish(
         self, trained: TrainedCompactNPT, training: Training[Any, Any], split: Split

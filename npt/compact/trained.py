@@ -17,7 +17,7 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder, Features, Rows
 from npt.compact.copying import REACHES, mean_distance
-from npt.compact.data import known_rows, sampled
+from npt.compact.data import LabelledRows, TrainingRows, known_rows, sampled
 from npt.compact.model import CompactNPT, Context
 from npt.compact.settings import CompactSettings
 from npt.compact.training import predict, shown_labels
@@ -77,6 +77,29 @@ class TrainedCompactNPT(TrainedNetwork):
             seed=seed,
             split=split,
         )
+
+    def training_rows(self, weights: np.ndarray | None = None) -> TrainingRows:
+        """Rows of the table with known targets, in single precision.
+
+        Args:
+            weights: Weight of every row of the table (N,); None weighs all alike.
+        """
+        split = self.split
+        assert split is not None
+        if weights is None:
+            weights = np.ones(self.table.rows)
+
+        def labelled(rows: np.ndarray) -> LabelledRows:
+            return LabelledRows(
+                features=self.encoder.encode(self.table, rows).to(self.device, torch.float32),
+                labels=self.encoder.labels(self.table, rows).to(self.device),
+                weights=torch.from_numpy(weights[rows]).float().to(self.device),
+            )
+
+        train = known_rows(self.table, split.train)
+        validation = known_rows(self.table, split.validation)
+        evaluated = sampled(validation, self.settings.evaluated_rows, self.seed, count=1)
+        return TrainingRows(labelled(train), labelled(evaluated), labelled(self.context_rows))
 
     @property
     def task(self) -> Task:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from npt.compact.columns import Encoder
-from npt.compact.data import TrainingRows, sampled
+from npt.compact.data import sampled
 from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
@@ -136,8 +136,6 @@ def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
 ) -> tuple[TrainedCompactNPT, CompactTraining]:
     trained = TrainedCompactNPT.untrained(settings, job.device, job.table, split, job.seed)
-    data = TrainingRows.from_table(
-        job.table, split, trained.encoder, settings, job.seed, trained.device, job.weights
-    )
+    data = trained.training_rows(job.weights)
     training = CompactTraining(trained.model, data, settings, job.seed, stop_at)
     return trained, training.run(visible=job.visible)

@@ -9,15 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from npt.compact.columns import Encoder
-from npt.compact.data import TrainingRows
 from npt.compact.learner import METHOD, CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import CompactTraining
 from npt.interface import Resources
-from npt.nn.trained_network import build_model
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split, make_table
 
@@ -91,10 +88,8 @@ def started(
     table = table or mixed_table()
     split = split or first_split(table)
     blind = table.blind(split.test)
-    encoder = Encoder.from_table(blind, split, settings)
-    model = build_model(CompactNPT, SEED, CPU, encoder, settings)
-    data = TrainingRows.from_table(blind, split, encoder, settings, SEED, CPU)
-    return CompactTraining(model, data, settings, SEED, stop_at)
+    trained = TrainedCompactNPT.untrained(settings, CPU, blind, split, SEED)
+    return CompactTraining(trained.model, trained.training_rows(), settings, SEED, stop_at)
 
 
 def fitted(
