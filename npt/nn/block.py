@@ -59,11 +59,11 @@ class Block(nn.Module):
 
     def _build_attention(self, width: int, settings: NPTSettings) -> None:
         if self.norm_all:
-            self.query, self.key, self.value = initialised_jointly(width, 3)
+            self.query, self.key, self.value = initialised_jointly(width)
             self.residual = nn.Linear(width, width)
         else:
             self.query = nn.Linear(width, width)
-            self.key, self.value, self.residual = initialised_jointly(width, 3)
+            self.key, self.value, self.residual = initialised_jointly(width)
 
     def forward(
         self,
@@ -140,7 +140,7 @@ class Block(nn.Module):
             return distance_features(queries, keys)
         return queries, keys
 
-    def probabilities(self, x: Tensor, rows: Tensor, located: Tensor | None = None) -> Tensor:
+    def probabilities(self, x: Tensor, rows: Tensor, located: Tensor | None) -> Tensor:
         """Attention (B, k, m, s) of positions `rows` (B, m) to all positions of x (B, s, M)."""
         queries, keys, _, _ = self.project(x, rows)
         return self.scores(queries, keys, located, rows).float().softmax(-1)  # (B, k, m, s)
@@ -245,14 +245,14 @@ def project(*projections: tuple[nn.Linear, Tensor]) -> list[Tensor]:
     return outputs
 
 
-def initialised_jointly(width: int, count: int) -> list[nn.Linear]:
-    """Linear layers M -> M with the initial weights of one layer M -> count * M.
+def initialised_jointly(width: int) -> list[nn.Linear]:
+    """Three linear layers M -> M with the initial weights of one layer M -> 3 M.
 
     The weights of all are drawn before their biases.
     """
-    joint = nn.Linear(width, count * width)
+    joint = nn.Linear(width, 3 * width)
     layers = []
-    for weight, bias in zip(joint.weight.chunk(count), joint.bias.chunk(count), strict=True):
+    for weight, bias in zip(joint.weight.chunk(3), joint.bias.chunk(3), strict=True):
         layer = nn.Linear(width, width, device="meta")
         layer.weight = nn.Parameter(weight.detach().clone())
         layer.bias = nn.Parameter(bias.detach().clone())

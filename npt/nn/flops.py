@@ -22,8 +22,13 @@ def update(n: int, d: int, settings: NPTSettings) -> int:
 
     Attention with another kernel than dot products is counted as if it had them.
     """
-    changes = {"kernel": "dot", "span_threshold": None, "span_form": "added"}
-    dot = settings.changed(**changes, attention_dropout=0, hidden_dropout=0)
+    dot = settings.changed(
+        kernel="dot",
+        span_threshold=None,
+        span_form="added",
+        attention_dropout=0,
+        hidden_dropout=0,
+    )
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         model = NPT(ColumnLayout((1,) * d, (True,) * d, d - 1), dot)
         x = torch.zeros(1, n, d, dot.width, requires_grad=True)

@@ -19,7 +19,7 @@ def influence_bound(
     model: NPT,
     positions: int,
     changes: Sequence[float],
-    norm: Norm = "maximum",
+    norm: Norm,
 ) -> tuple[float, float]:
     """Bounds of the change of target outputs, when cells of one row change.
 

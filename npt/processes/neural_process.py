@@ -30,7 +30,7 @@ class NeuralProcess(nn.Module):
         paths = 2 if settings.latent else 1
         self.decoder = mlp(paths * width + inputs, [width, width, 2])
 
-    def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
+    def objective(self, tasks: Tasks, generator: torch.Generator) -> Tensor:
         """Mean over targets of log p(y) - KL(q(z|T) || q(z|C)) / |T|, z from q(z|T); maximised."""
         if self.latent_encoder is None:
             gaussians = self._decoded(tasks, None)

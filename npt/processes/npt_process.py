@@ -33,7 +33,7 @@ class NPTProcess(nn.Module):
         self.network = NPT(layout, settings)
         self.among_queries = among_queries
 
-    def objective(self, tasks: Tasks, generator: torch.Generator | None = None) -> Tensor:
+    def objective(self, tasks: Tasks, generator: torch.Generator) -> Tensor:
         """Mean log density of the targets, which is maximised."""
         gaussians = self.predict(tasks)
         return gaussians.log_densities(tasks.y).mean()
