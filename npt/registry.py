@@ -59,7 +59,5 @@ def imported(name: str) -> ModuleType:
         path = spec.origin if spec else name
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == path]
-        where = "".join(
-            f" in line {line}" for line in lines[-1:]
-        )  # the text of a syntax error has it
+        where = f" in line {lines[-1]}" if lines else ""  # the text of a syntax error has it
         raise UserError(f"{path}: {type(error).__name__}{where}: {error}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import torch
@@ -125,5 +125,6 @@ def _uniform(
     shape: tuple[int, ...], bounds: tuple[float, float], generator: torch.Generator
 ) -> Tensor:
     low, high = bounds
-    options: Any = {"generator": generator, "dtype": torch.float64, "device": generator.device}
-    return low + (high - low) * torch.rand(shape, **options)
+    device = generator.device
+    uniform = torch.rand(shape, generator=generator, dtype=torch.float64, device=device)
+    return low + (high - low) * uniform

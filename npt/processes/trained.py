@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from npt.interface import Prediction
+from npt.nn.gaussian import Gaussians
 from npt.nn.trained_network import TrainedNetwork, build_model
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.npt_process import NPTProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
+from npt.processes.tasks import Tasks
 from npt.seeding import generator_for
 from npt.table import HELD_OUT, Split, Table
-
-if TYPE_CHECKING:
-    from npt.nn.gaussian import Gaussians
-    from npt.processes.tasks import Tasks
 
 HISTORY = "history"  # name in a file of weights
 MOST_TABLES = 256  # that are predicted at once
