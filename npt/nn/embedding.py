@@ -13,10 +13,9 @@ from typing import Union
 import torch
 from torch import Tensor, nn
 
-from npt.nn.column_layout import ColumnLayout
+from npt.nn.column_layout import ColumnLayout, ImageLayout
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.encoders.siren import DROPOUT, PixelEncoder
-from npt.nn.image_layout import ImageLayout
 from npt.nn.inputs import Encodings, ModelInput
 
 Embedding = Union["ColumnEmbedding", "PatchEmbedding", "ImageEmbedding"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from npt.nn.column_layout import ColumnLayout
+from npt.nn.column_layout import ColumnLayout, ImageLayout
 from npt.nn.embedding import build_encoder
-from npt.nn.image_layout import ImageLayout
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.table import Image

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from npt.nn.column_layout import ColumnLayout
+from npt.nn.column_layout import ColumnLayout, ImageLayout
 from npt.nn.gaussian import Gaussians, floored
-from npt.nn.image_layout import ImageLayout
 
 
 def build_head(layout: ColumnLayout, width: int) -> Head:

@@ -16,10 +16,9 @@ from npt.data.splits import splits
 from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn.augmentation import PADDING, augmented
-from npt.nn.column_layout import ColumnLayout
+from npt.nn.column_layout import ColumnLayout, ImageLayout
 from npt.nn.embedding import PatchEmbedding
 from npt.nn.head import PatchHead
-from npt.nn.image_layout import ImageLayout
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask

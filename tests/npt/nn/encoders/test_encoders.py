@@ -12,12 +12,11 @@ import torch
 from torch import nn
 
 from npt.interface import Resources
-from npt.nn.column_layout import ColumnLayout
+from npt.nn.column_layout import ColumnLayout, ImageLayout
 from npt.nn.embedding import ImageEmbedding
 from npt.nn.encoders import positions
 from npt.nn.encoders.resnet import ResNet18
 from npt.nn.encoders.siren import PixelBlock, PixelEncoder
-from npt.nn.image_layout import ImageLayout
 from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
