@@ -17,15 +17,15 @@ from torch import Tensor
 
 from npt.compact.columns import Encoder, Features, Rows
 from npt.compact.copying import REACHES, mean_distance
-from npt.compact.data import LabelledRows, TrainingRows, known_rows, sampled
 from npt.compact.model import CompactNPT, Context
 from npt.compact.settings import CompactSettings
-from npt.compact.training import predict, shown_labels
+from npt.compact.training import LabelledRows, TrainingRows, predict, shown_labels
 from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.interface import Prediction
 from npt.metrics import negative_log_likelihoods
 from npt.nn.trained_network import TrainedNetwork, build_model
+from npt.seeding import generator_for
 from npt.table import ALL_ROWS, Split, Table, Task
 
 
@@ -238,3 +238,17 @@ class TrainedCompactNPT(TrainedNetwork):
         if self.task == "regression":
             return (predicted - truth) ** 2
         return negative_log_likelihoods(truth, predicted)
+
+
+def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
+    """Those of some rows whose target is known."""
+    return rows[~np.isnan(table.numbers(table.target, rows))]
+
+
+def sampled(rows: np.ndarray, limit: int | None, seed: int, count: int) -> np.ndarray:
+    """At most `limit` of some rows, drawn at random, in their order."""
+    if limit is None or len(rows) <= limit:
+        return rows
+    generator = generator_for(seed, "evaluation", torch.device("cpu"), count)
+    chosen = torch.randperm(len(rows), generator=generator)[:limit]
+    return rows[chosen.sort().values.numpy()]

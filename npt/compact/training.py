@@ -6,19 +6,55 @@ K members, n rows of a batch, d features, C length of a label.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from npt.compact.columns import Features
-from npt.compact.data import TrainingRows
 from npt.compact.layers import by_member
 from npt.compact.model import CompactNPT, Context
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
 from npt.nn.engine import Training
 from npt.seeding import generator_for, seed_for
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Encoded rows with their labels (n, C) and weights (n,)."""
+
+    features: Features
+    labels: Tensor
+    weights: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All of them."""
+        return [*self.features.tensors, self.labels, self.weights]
+
+    def take(self, rows: Tensor) -> LabelledRows:
+        """Some of the rows."""
+        return LabelledRows(self.features.take(rows), self.labels[rows], self.weights[rows])
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows with known targets.
+
+    Attributes:
+        train: Train rows.
+        validation: Validation rows of an evaluation.
+        context: Train rows that are the context of a prediction.
+    """
+
+    train: LabelledRows
+    validation: LabelledRows
+    context: LabelledRows
 
 
 class CompactTraining(Training[CompactNPT, Optimiser]):

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 
 from npt.compact.columns import Encoder
-from npt.compact.data import sampled
 from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
-from npt.compact.trained import TrainedCompactNPT
+from npt.compact.trained import TrainedCompactNPT, sampled
 from npt.compact.training import CompactTraining, predict
 from npt.data.encoding import Statistics
 from npt.errors import UserError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from baselines import methods
-from npt.compact.data import known_rows
+from npt.compact.trained import known_rows
 from npt.errors import Infeasible
 from npt.evaluation import evaluate
 from npt.interface import Fit, Prediction, Resources, Trial

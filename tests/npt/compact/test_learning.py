@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from npt.compact.columns import Encoder
-from npt.compact.data import LabelledRows
 from npt.compact.model import Context
 from npt.compact.settings import CompactSettings
-from npt.compact.training import draw_visibility
+from npt.compact.training import LabelledRows, draw_visibility
 from npt.table import Table, Task
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
