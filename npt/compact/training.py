@@ -116,15 +116,25 @@ class CompactTraining(Training[CompactNPT, Optimiser]):
         order = torch.randperm(count, generator=generator, device=device)
         return order[index::per_epoch]
 
+    @torch.no_grad()
     def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
-        """Losses after some updates; the training ends where no member has improved for long."""
+        """Losses after some updates; the training ends where no member has improved for long.
+
+        Validation rows have the context of a prediction.
+        """
         settings = self.settings
         if self.stop_at:
             self.keep([member for member, last in enumerate(self.stop_at) if last == number])
             return None
         if number % settings.evaluate_every and number < settings.updates:
             return None
-        losses = validation_losses(self.optimiser.averaged, self.data, settings)
+        model = self.optimiser.averaged.eval()
+        rows = self.data.validation
+        shown = self.data.context if settings.lookup == "off" else rows  # their duplicates
+        labels = shown_labels(shown.labels, settings)
+        context = model.context(model.encode(shown.features), labels)
+        outputs = predict(model, rows.features, context)
+        losses = member_losses(outputs, rows.labels, rows.weights)
         self.offer(losses.tolist())
         self.is_finished = number - max(self.best_updates) >= settings.patience
         return {
@@ -194,19 +204,6 @@ def member_losses(outputs: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         losses = -(functional.log_softmax(outputs, -1) * labels).sum(-1)  # (K, n)
     total = weights.sum().clamp(min=torch.finfo(weights.dtype).tiny)  # all may be zero
     return (losses * weights).sum(-1) / total
-
-
-@torch.no_grad()
-def validation_losses(model: CompactNPT, data: TrainingRows, settings: CompactSettings) -> Tensor:
-    """Loss (K,) of each member on the validation rows, with the context of a prediction."""
-    model.eval()
-    rows = data.validation
-    shown = data.context
-    if settings.lookup != "off":
-        shown = rows  # their duplicates
-    context = model.context(model.encode(shown.features), shown_labels(shown.labels, settings))
-    outputs = predict(model, rows.features, context)
-    return member_losses(outputs, rows.labels, rows.weights)
 
 
 def predict(

@@ -18,7 +18,6 @@ from npt.table import Split, Table
 if TYPE_CHECKING:
     import torch
 
-    from npt.nn.checkpoint import Checkpoint
     from npt.nn.engine import Training
     from npt.nn.trained_network import TrainedNetwork
 
@@ -60,13 +59,21 @@ class NetworkLearner(ABC):
             Infeasible: The table does not fit into the device's memory, too few targets are known,
                 or the training diverged.
         """
-        device = prepared_device(self.resources)
+        from npt.nn.checkpoint import Checkpoint, stamp
+
+        resources = self.resources
+        device = prepared_device(resources)
         network = resolve_name(self.network)
+        checkpoint = None
         with memory_needed(device):
             trained = network.untrained(self.settings, device, table, split, seed)
             training = self.training(trained, table, split)
-            checkpoint = self._checkpoint(training)
-            training.run(checkpoint=checkpoint, metrics=self.resources.metrics)
+            if resources.checkpoint:
+                facts = (self.settings, self.version, training.seed, str(training.model))
+                identity = stamp(*facts, tensors=training.tensors)
+                minutes = resources.checkpoint_minutes
+                checkpoint = Checkpoint(resources.checkpoint, identity, minutes)
+            training.run(checkpoint=checkpoint, metrics=resources.metrics)
             if not training.losses.isfinite().all():
                 raise Infeasible(
                     "no validation loss was finite: training diverged, or no validation target is "
@@ -138,16 +145,6 @@ class NetworkLearner(ABC):
     def save(self, path: Path) -> None:
         """Write the weights."""
         self.trained.save(path)
-
-    def _checkpoint(self, training: Training[Any, Any]) -> Checkpoint | None:
-        """The checkpoint of a training; None if the resources have no file for it."""
-        from npt.nn.checkpoint import Checkpoint, stamp
-
-        if self.resources.checkpoint is None:
-            return None
-        facts = (self.settings, self.version, training.seed, str(training.model))
-        identity = stamp(*facts, tensors=training.tensors)
-        return Checkpoint(self.resources.checkpoint, identity, self.resources.checkpoint_minutes)
 
 
 def prepared_device(resources: Resources) -> torch.device:

@@ -170,33 +170,30 @@ class NPTTraining(Training[NPT, Lookahead]):
         """
         score: Callable[[], Tensor] | None = self._score
         if score is None:
-            self.model.eval()
-            batches, truth = self._validation(number)
+            data = self.data
+            generator = generator_for(self.seed, "evaluation", data.device, number)
+            batches = []
+            scored_rows = []
+            for rows in partition(data, "validation", self.settings, generator):
+                masked = mask(data.take(rows), "validation", self.settings, generator)
+                scored = masked.labels.nonzero().flatten()
+                if len(scored):
+                    batches.append((masked.cells, scored[None]))
+                    scored_rows.append(rows[scored])
             if not batches:
                 return math.inf, math.nan
-            score = partial(self._scores, batches, truth)
-            if self.is_recorded and batch_count(self.data, "validation", self.settings) == 1:
-                score = self._score = Recorded(score, self.data.device)
+            score = partial(self._scores, batches, data.take(torch.cat(scored_rows)))
+            if self.is_recorded and batch_count(data, "validation", self.settings) == 1:
+                score = self._score = Recorded(score, data.device)
         loss, metric = score().tolist()
         return loss, metric
 
-    def _validation(self, number: int) -> tuple[list[tuple[ModelInput, Tensor]], EncodedTable]:
-        """Inputs and query rows (1, m) of an evaluation's batches, and the truth of these rows."""
-        data = self.data
-        generator = generator_for(self.seed, "evaluation", data.device, number)
-        batches = []
-        scored_rows = []
-        for rows in partition(data, "validation", self.settings, generator):
-            masked = mask(data.take(rows), "validation", self.settings, generator)
-            scored = masked.labels.nonzero().flatten()
-            if len(scored):
-                batches.append((masked.cells, scored[None]))
-                scored_rows.append(rows[scored])
-        every_row = torch.cat(scored_rows) if scored_rows else torch.empty(0, dtype=torch.long)
-        return batches, data.take(every_row)
-
     def _scores(self, batches: list[tuple[ModelInput, Tensor]], truth: EncodedTable) -> Tensor:
-        """Mean label loss and metric (2,)."""
+        """Mean label loss and metric (2,) of batches of inputs and query rows (1, m).
+
+        Args:
+            truth: All of these rows.
+        """
         model = self.model.eval()
         target = truth.target
         with autocast(self.settings, self.data.device):
