@@ -80,11 +80,13 @@ class NPTTraining(Training[NPT, Lookahead]):
         settings = self.settings
         device = self.data.device
         rows = self.batch_rows(number)
+        count = drawn_batches(number, settings)
         key = seed_for(self.seed, "dropout", number)
-        self._masks.manual_seed(seed_for(self.seed, "masks", drawn_batches(number, settings)))
+        self._masks.manual_seed(seed_for(self.seed, "masks", count))
+        images = self.model.layout.images
         if device.type == "cuda":
             torch.cuda.manual_seed(key)
-        elif self.model.layout.images:
+        elif images:
             torch.default_generator.manual_seed(key)
         numbers = (tradeoff(number, settings), learning_rate(number, settings))
         if self.is_recorded:
@@ -94,19 +96,14 @@ class NPTTraining(Training[NPT, Lookahead]):
                 self._steps[len(rows)] = step
             loss = step(rows, torch.tensor(numbers, device=device))
         else:
+            batch = self.data.take(rows)
+            if settings.augment and images:
+                generator = generator_for(self.seed, "augmentation", device, count)
+                batch = augmented(batch, images.image, generator)
             self.model.set_dropout_key(key)
-            loss = self._step(self._batch(number, rows), *numbers)
+            loss = self._step(batch, *numbers)
         self.optimiser.moved(number)
         return loss
-
-    def _batch(self, number: int, rows: Tensor) -> EncodedTable:
-        batch = self.data.take(rows)
-        images = self.model.layout.images
-        if not (self.settings.augment and images):
-            return batch
-        count = drawn_batches(number, self.settings)
-        generator = generator_for(self.seed, "augmentation", self.data.device, count)
-        return augmented(batch, images.image, generator)
 
     def _recorded_step(self, rows: Tensor, numbers: Tensor) -> Tensor:
         share, rate = numbers.unbind()
