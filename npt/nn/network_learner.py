@@ -109,7 +109,6 @@ class NetworkLearner(ABC):
 
         device = prepared_device(resources)
         trained = resolve_name(cls.network).untrained(settings, device, table, split, seed)
-        reason = "other names or shapes"
         try:
             return trained.with_weights(read_tensors(path))
         except torch.OutOfMemoryError:
@@ -117,7 +116,7 @@ class NetworkLearner(ABC):
         except DamagedError as error:
             reason = str(error)
         except (RuntimeError, KeyError, AttributeError):
-            pass
+            reason = "other names or shapes"
         raise UserError(
             f"{path}: not the weights of this model ({reason}); remove the file and re-run"
         )
