@@ -63,14 +63,9 @@ class TrainRows(Strict):
 
 def _with_train(table: Table, split: Split, train: np.ndarray) -> tuple[Table, Split]:
     """A table without the other train rows, and its fold."""
-    kept = np.sort(np.concatenate([train, split.validation, split.test]))
-    smaller = Split(
-        fold=split.fold,
-        train=np.searchsorted(kept, train),
-        validation=np.searchsorted(kept, split.validation),
-        test=np.searchsorted(kept, split.test),
-    )
-    return table.take(kept), smaller
+    parts = (train, split.validation, split.test)
+    kept = np.sort(np.concatenate(parts))
+    return table.take(kept), Split(split.fold, *(np.searchsorted(kept, rows) for rows in parts))
 
 
 def _labelling_order(table: Table, rows: np.ndarray, seed: int) -> np.ndarray:

@@ -45,8 +45,7 @@ class CrossAttention(nn.Module):
         """Attention (B, H, n, m) of every head to the context; of one where there are no heads."""
         if self.kind == "uniform":
             tables, points, _ = context.shape
-            weights = context.new_full((tables, 1, 1, 1), 1 / points)
-            return weights.expand(-1, -1, queries.shape[1], points)
+            return context.new_full((tables, 1, queries.shape[1], points), 1 / points)
         keys = self.embed(context)  # (B, m, W)
         queries = self.embed(queries)  # (B, n, W)
         if self.multihead is not None:
