@@ -65,7 +65,6 @@ class CellEmbedding(nn.Module):
 
     def forward(self, features: Features, hidden: Tensor | None = None) -> Tensor:
         """Tokens (K, n, d + 1, e); `hidden` (K, n, d) are cells to hide besides missing ones."""
-        members = len(self.offset)
         rows = len(features)
         tokens = self.offset.expand(-1, rows, -1, -1)
         if len(self.numeric):
@@ -74,7 +73,7 @@ class CellEmbedding(nn.Module):
         if len(self.categorical):
             terms = self.levels(features.codes)
             tokens = _added(tokens, self.categorical, terms)
-        absent = features.missing.expand(members, -1, -1)
+        absent = features.missing
         if hidden is not None:
             absent = absent | hidden
         tokens = torch.where(absent[..., None], self.hidden, tokens)  # (K, n, d, e)

@@ -86,8 +86,7 @@ def locate(inputs: ModelInput, layout: ColumnLayout) -> Tensor:
         if layout.continuous[j]:
             encodings.append(scale)
             continue
-        classes = torch.arange(layout.sizes[j], device=scale.device)
-        chosen = inputs.codes[..., j, None] == classes  # (B, n, C_j)
+        chosen = nn.functional.one_hot(inputs.codes[..., j], layout.sizes[j])  # (B, n, C_j)
         encodings.append(chosen * scale * math.sqrt(0.5))
     return torch.cat(encodings, -1)
 
