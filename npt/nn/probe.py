@@ -42,9 +42,8 @@ class NPTProbe(RowProbe):
         for batch in query_batches(self.trained, rows):
             for queries in batch.queries.split(copies_at_once(self.trained, batch.shape[0])):
                 indices = queries.cpu().numpy()
-                numbers = batch.numbers(len(self.trained.data.part))
-                contexts = [np.delete(numbers, index) for index in indices]
-                yield BatchQueries(numbers[indices], contexts, self.trained, batch, indices)
+                contexts = [np.delete(batch.numbers, index) for index in indices]
+                yield BatchQueries(batch.numbers[indices], contexts, self.trained, batch, indices)
 
     def attention(self, rows: np.ndarray) -> Iterator[RowAttention]:
         """Attention of test rows; layers between attributes count in the index of a layer."""
@@ -52,13 +51,16 @@ class NPTProbe(RowProbe):
         for batch in query_batches(trained, rows):
             with evaluating(trained.settings, trained.device):
                 by_layer = trained.model.attention_weights(batch.inputs, batch.queries[None])
-            numbers = batch.numbers(len(trained.data.part))
             for index, query in enumerate(batch.queries.tolist()):
                 weights = {}
                 for layer, probabilities in by_layer.items():
                     heads = probabilities[0, :, index].double().cpu().numpy()
                     weights[layer] = np.delete(heads, query, axis=1)
-                yield RowAttention(int(numbers[query]), np.delete(numbers, query), weights)
+                yield RowAttention(
+                    row=int(batch.numbers[query]),
+                    context=np.delete(batch.numbers, query),
+                    weights=weights,
+                )
 
     def before_training(self) -> NPTProbe:
         """The network with its initial weights, and image statistics of a batch of train rows."""

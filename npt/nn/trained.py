@@ -38,12 +38,14 @@ class QueryBatch:
 
     Attributes:
         rows: Row numbers in the table (n,).
+        numbers: Row numbers of all rows of the input; duplicates are numbered from N.
         inputs: Input made of them (1, n, d), or encodings of images (1, n, e); in the lookup task
             the n duplicates follow.
         queries: Indices within the batch (m,) of the query rows.
     """
 
     rows: Tensor
+    numbers: np.ndarray
     inputs: ModelInput
     queries: Tensor
 
@@ -52,12 +54,6 @@ class QueryBatch:
         """Rows of the input, duplicates included, and columns."""
         _, rows, columns = self.inputs.codes.shape
         return rows, columns
-
-    def numbers(self, table_rows: int) -> np.ndarray:
-        """Row numbers of the input's rows; those of duplicates follow those of the table."""
-        rows = self.rows.cpu().numpy()
-        copies = self.shape[0] // len(rows)
-        return np.concatenate([copy * table_rows + rows for copy in range(copies)])
 
 
 @dataclass(frozen=True)
@@ -178,7 +174,10 @@ def query_batches(
             continue
         with evaluating(settings, trained.device):  # copies of images are not encoded again
             encoded = trained.model.encoded(cells)
-        yield QueryBatch(batch, encoded, queries)
+        numbers = batch.cpu().numpy()
+        if settings.lookup != "off":
+            numbers = np.concatenate([numbers, len(data.part) + numbers])
+        yield QueryBatch(batch, numbers, encoded, queries)
 
 
 def copies_at_once(trained: TrainedNPT, rows: int) -> int:
