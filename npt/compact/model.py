@@ -65,10 +65,9 @@ class CompactNPT(nn.Module):
         self.between_attributes = AttributeAttention(settings)
         self.compress = MemberLinear(members, tokens * settings.token_width, settings.width)
         self.feed_forward = FeedForward(settings.width, settings)
-        self.between_datapoints = nn.ModuleList()
-        for _ in range(settings.layers):
-            block = DatapointAttention(encoder.classes, settings)
-            self.between_datapoints.append(block)
+        self.between_datapoints = nn.ModuleList(
+            DatapointAttention(encoder.classes, settings) for _ in range(settings.layers)
+        )
         self.head = MemberLinear(members, settings.width, encoder.classes, HEAD_SCALE)
         self.register_buffer("reach", torch.zeros(members))
 

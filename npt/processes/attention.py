@@ -86,8 +86,7 @@ def mlp(inputs: int, widths: list[int]) -> nn.Sequential:
     """Linear layers with ReLU between them, and none after the last."""
     layers: list[nn.Module] = []
     for width in widths:
-        layers.append(nn.Linear(inputs, width))
-        layers.append(nn.ReLU())
+        layers += [nn.Linear(inputs, width), nn.ReLU()]
         inputs = width
     layers.pop()
     return nn.Sequential(*layers)

@@ -49,9 +49,7 @@ class PixelEncoder(nn.Module):
         self.pool = settings.pool
         self.drop = nn.Dropout(DROPOUT)
         self.embed = nn.Linear(channels, PIXEL_WIDTH)
-        self.blocks = nn.ModuleList()
-        for _ in range(PIXEL_LAYERS):
-            self.blocks.append(PixelBlock(sizes, settings))
+        self.blocks = nn.ModuleList(PixelBlock(sizes, settings) for _ in range(PIXEL_LAYERS))
 
     def forward(self, images: Tensor) -> Tensor:
         """Vectors (n, 64)."""
