@@ -180,10 +180,9 @@ def fraction_tested(rows: pd.DataFrame) -> float:
 def by_model(study: pd.DataFrame) -> list[ModelRows]:
     """Models of a study, in the order in which their datasets first occur."""
     study = with_columns(study, ["encoder"])
-    several_seeds = study[[*MODEL, "fold"]].duplicated().any()
     models = []
     for (dataset, method, variant), seeds in study.groupby(MODEL, sort=False):
-        rows = fold_means(seeds) if several_seeds else seeds
+        rows = fold_means(seeds)
         reason = ""
         failed = rows[rows["status"] != "ok"]
         if len(failed):
