@@ -19,11 +19,6 @@ NEW_ROWS = f"{RESULTS}/predictions.csv"  # of rows without a target, by `npt-ben
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
 
-def run_key(dataset: str, method: str, variant: str) -> str:
-    """Key of the runs of a variant of a method on a dataset."""
-    return f"{dataset}/{method}/{variant}"
-
-
 def prepared(dataset: str = "{dataset}") -> str:
     """Prepared dataset."""
     return f"{RESULTS}/data/{dataset}.arrow"

@@ -42,7 +42,7 @@ class Run(Strict):
     @property
     def key(self) -> str:
         """dataset/method/variant."""
-        return paths.run_key(self.dataset, self.method, self.variant)
+        return f"{self.dataset}/{self.method}/{self.variant}"
 
     @property
     def stem(self) -> str:

@@ -13,7 +13,6 @@ from npt.checksum import json_line, without_checksum
 from npt.errors import UserError
 from npt.table import Split, Task
 from npt.validation import user_error
-from workflow.planning import paths
 
 Status = Literal["ok", "failed", "skipped"]
 Amount = Annotated[float, Field(ge=0)]
@@ -74,7 +73,7 @@ class Row(BaseModel):
     @property
     def run_key(self) -> str:
         """dataset/method/variant."""
-        return paths.run_key(self.dataset, self.method, self.variant)
+        return f"{self.dataset}/{self.method}/{self.variant}"
 
     @property
     def key(self) -> Key:
