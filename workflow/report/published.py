@@ -77,16 +77,11 @@ def whole_methods(encoder: str) -> tuple[str, ...]:
     return WHOLE_METHODS if encoder == LINEAR else (*WHOLE_METHODS, encoder)
 
 
-def published_images(encoder: str) -> Mapping[str, Any]:
-    """What the paper prints of images with an encoder (section B.8); empty if it prints nothing."""
-    images = published()["appendix_b8_images"]
-    return images if encoder == LINEAR else images.get(encoder, {})
-
-
 def published_cells(metric: str, encoder: str = LINEAR) -> Mapping[str, Any]:
     """The paper's results of a metric by dataset and method; empty if it prints none."""
     if encoder != LINEAR:
-        return published_images(encoder).get("cells", {}) if metric == "accuracy" else {}
+        images = published()["appendix_b8_images"].get(encoder, {})
+        return images.get("cells", {}) if metric == "accuracy" else {}
     cells: dict[str, Any] = {}
     for table in TABLES.get(metric, ()):
         cells.update(published()[table]["cells"])

@@ -27,7 +27,6 @@ from workflow.report.published import (
     in_standard_errors,
     paper_name,
     published,
-    published_images,
     whole_methods,
 )
 from workflow.report.sections import Card, Section, Table, View, failure_notes, model_columns
@@ -80,9 +79,10 @@ def published_change(model: ModelRows) -> float:
     NaN if it prints none for the model.
     """
     table = published()["table_2_corruption"]
+    images = published()["appendix_b8_images"]
     name = paper_name(model.dataset)
     variant = table["variant"].get(name)  # of NPT, that the paper probes
-    is_of_images = name in published_images(LINEAR)["cells"]
+    is_of_images = name in images["cells"]
     whole = whole_methods(model.encoder)
     variants = whole if variant is None or is_of_images else (variant,)
     if model.method != "npt" or model.variant not in variants:
@@ -91,7 +91,7 @@ def published_change(model: ModelRows) -> float:
     if model.task == "regression":
         changes = table["change_in_rmse_percent_of_rmse"]
     elif is_of_images and model.encoder == LINEAR:
-        changes = published_images(LINEAR)["change_in_accuracy_points"]
+        changes = images["change_in_accuracy_points"]
     elif is_of_images and model.encoder != variant:
         return np.nan
     return float(changes.get(name, np.nan))
