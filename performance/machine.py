@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ import torch
 from torch.utils.benchmark import timer
 
 from npt.evaluation import peak_gpu_memory_mb, peak_memory_mb
-from npt.provenance import ROOT
 from workflow.results.job import machine
 from workflow.runtime import command
 
@@ -60,13 +58,13 @@ def report(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
     print(pd.DataFrame(rows).to_markdown(index=False, floatfmt=".3f"))
     if arguments.json is None:
         return
-    describe = ["git", "describe", "--always", "--dirty"]
-    revision = subprocess.run(describe, capture_output=True, text=True, check=False, cwd=ROOT)
+    from workflow.report.page import code_revision  # whose libraries no measurement shall have
+
     content = {
         "device": device_name(arguments.device),
         "threads": arguments.threads,
         "torch": torch.__version__,
-        "revision": revision.stdout.strip(),
+        "revision": code_revision(),
         "command": " ".join(sys.orig_argv[1:]),
         "rows": rows,
     }

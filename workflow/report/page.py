@@ -65,10 +65,12 @@ def render(
         card = study.kind.view.card
         if card and card.controls:
             controls += card.controls(study.tables[card.table].tidy)
-    facts = [run_line(rows.values(), preset), code_revision()]
+    facts = [run_line(rows.values(), preset)]
+    if revision := code_revision():
+        facts.append(f"revision {revision}")
     return environment.get_template("page.html.j2").render(
         preset=preset,
-        run_line=" · ".join(filter(None, facts)),
+        run_line=" · ".join(facts),
         note=note,
         questions=questions,
         drawing=drawing,
@@ -129,7 +131,7 @@ def code_revision() -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return f"revision {done.stdout.strip()}"
+    return done.stdout.strip()
 
 
 def datasets_section(prepared: Iterable[Prepared]) -> Section:
