@@ -19,9 +19,12 @@ from sklearn.preprocessing import StandardScaler
 from npt.data.frames import features_of
 from performance.machine import parser, report, start
 from performance.tables import prepared
+from workflow.config.fields import BASE
 from workflow.results.study_file import read_study
-from workflow.studies.row_effects import row_effects
+from workflow.studies.benefit import OTHER_ROWS
+from workflow.studies.errors import effect, losses
 
+KEYS = ["dataset", "task", "method", "fold"]
 FEWEST_TABLES = 8
 SAMPLES = 2000
 MOST_ROWS = 2000  # for distances between rows
@@ -40,6 +43,31 @@ def main() -> None:
     means = main.assign(loss=loss).pivot_table("loss", "dataset", "method")
     facts["noise"] = means.min(axis=1) / means["constant"]  # the lowest loss of any method
     report(arguments, correlations(effects, facts))
+
+
+def row_effects(folder: Path) -> pd.DataFrame:
+    """Effects by dataset, task, method and kind: means over folds, in the order of the studies.
+
+    `depends` is of permuting the other rows (`corruption.csv`), `benefits` of training without
+    them (`benefit.csv`), of models with such twins. Where `benefit.csv` has the base that twins
+    are compared with, both are of it, and not of a tuned model.
+    """
+    trained = read_study(folder / "benefit.csv")
+    trained = trained.assign(loss=losses(trained, "test_"))
+    by_fold = trained.groupby([*KEYS, "variant"], sort=False)["loss"]
+    variants = by_fold.mean(skipna=False).unstack("variant")
+    benefits = effect(variants[BASE], variants[OTHER_ROWS.twin])
+    probed = read_study(folder / "corruption.csv")
+    base = trained[(trained["variant"] == BASE) & losses(trained, "corrupted_").notna()]
+    is_base = pd.MultiIndex.from_frame(probed[KEYS]).isin(pd.MultiIndex.from_frame(base[KEYS]))
+    probed = pd.concat([base, probed[~is_base]])
+    depends = effect(losses(probed, "clean_"), losses(probed, "corrupted_"))
+    frames = [
+        benefits.rename("effect").reset_index().assign(kind="benefits"),
+        probed[KEYS].assign(kind="depends", effect=depends),
+    ]
+    by_model = pd.concat(frames).groupby([*KEYS[:-1], "kind"], sort=False)
+    return by_model["effect"].mean(skipna=False).dropna().reset_index()
 
 
 def facts_of(name: str) -> dict[str, Any]:
@@ -74,11 +102,11 @@ def correlations(effects: pd.DataFrame, facts: pd.DataFrame) -> list[dict[str, A
         if len(part) < FEWEST_TABLES:
             continue
         samples = np.random.default_rng(0).integers(len(part), size=(SAMPLES, len(part)))
-        effect = part["effect"].to_numpy()
+        sizes = part["effect"].to_numpy()
         for fact, column in facts.loc[part["dataset"]].items():
             values = column.to_numpy(float)
-            bootstrap = spearman(effect[samples.T], values[samples.T])
-            (correlation,) = spearman(effect[:, None], values[:, None])
+            bootstrap = spearman(sizes[samples.T], values[samples.T])
+            (correlation,) = spearman(sizes[:, None], values[:, None])
             row = {
                 "effect": kind,
                 "method": method,

@@ -21,6 +21,7 @@ from npt.data.public import public_tables
 from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.pictures import effects_by_updates
+from performance.when_rows_help import row_effects
 from workflow.config.reading import read
 from workflow.config.scoring import Scoring
 from workflow.report.ranks import primary_summary, rank_tests
@@ -28,7 +29,6 @@ from workflow.report.sections import Table
 from workflow.report.statistics import fold_test, fraction_tested
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
-from workflow.studies.row_effects import row_effects
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
