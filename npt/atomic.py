@@ -27,6 +27,12 @@ def replacing(path: Path) -> Generator[Path]:
         raise
 
 
+def write_text(path: Path, text: str) -> None:
+    """Atomic write of a text in UTF-8."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 def partial_of(path: Path) -> Path:
     """Temporary name of a large file while it is written.
 

@@ -29,7 +29,7 @@ from filelock import FileLock, Timeout
 from tabulate import tabulate
 
 from baselines import methods
-from npt.atomic import replacing
+from npt.atomic import replacing, write_text
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.options import add_options, given_options
 from npt.data.custom.reading import CustomTable, folds_of, read_custom
@@ -267,8 +267,7 @@ class Benchmark:
             "settings": {name: SETTINGS[name] for name in names if name in SETTINGS},
             "studies": studies,
         }
-        with replacing(self.config) as partial:
-            partial.write_text(as_yaml(config), encoding="utf-8")
+        write_text(self.config, as_yaml(config))
         return list(studies)
 
     def _snakemake(self, seconds: float | None, targets: Sequence[str]) -> bool:

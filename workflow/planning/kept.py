@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from npt.atomic import replacing
+from npt.atomic import write_text
 from npt.checksum import json_line, without_checksum
 from npt.errors import UserError
 from workflow.config.reading import as_yaml
@@ -17,15 +17,13 @@ from workflow.planning.plan import Plan
 
 def keep(plan: Plan) -> None:
     """Write the plan of a run."""
-    with replacing(Path(PLAN)) as partial:
-        partial.write_text(json_line(plan.model_dump(mode="json")), encoding="utf-8")
+    write_text(Path(PLAN), json_line(plan.model_dump(mode="json")))
 
 
 def keep_config(config: Mapping[str, Any]) -> None:
     """Write a configuration as Snakemake merged it from files and command line."""
     plain = json.loads(json.dumps(config, default=str))
-    with replacing(Path(CONFIG)) as partial:
-        partial.write_text(as_yaml(plain), encoding="utf-8")
+    write_text(Path(CONFIG), as_yaml(plain))
 
 
 def load() -> Plan:

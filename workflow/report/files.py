@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from npt.atomic import replacing
+from npt.atomic import replacing, write_text
 from workflow.config.scoring import Scoring
 from workflow.report.formats import latex_table
 from workflow.report.sections import View
@@ -38,8 +38,7 @@ def write_tables(folder: Path, view: View, study: pd.DataFrame, scoring: Scoring
             parts.append(table.tidy.to_latex(index=False, escape=True, float_format="%.4g"))
         with replacing(folder / f"{name}.csv") as partial:
             table.tidy.to_csv(partial, index=False)
-        with replacing(folder / f"{name}.tex") as partial:
-            partial.write_text("\n".join(parts), encoding="utf-8")
+        write_text(folder / f"{name}.tex", "\n".join(parts))
 
 
 def write_figures(folder: Path, view: View, study: pd.DataFrame, scoring: Scoring) -> None:

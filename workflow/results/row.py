@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from npt.atomic import replacing
+from npt.atomic import write_text
 from npt.checksum import json_line, without_checksum
 from npt.errors import UserError
 from npt.table import Split, Task
@@ -130,9 +130,7 @@ def remedy(path: Path | str) -> str:
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write one JSON object per row, with the columns that were set."""
-    lines = [json_line(row.values()) for row in rows]
-    with replacing(path) as partial:
-        partial.write_text("".join(lines), encoding="utf-8")
+    write_text(path, "".join(json_line(row.values()) for row in rows))
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from npt.atomic import replacing
+from npt.atomic import write_text
 from npt.checksum import checksum
 from npt.errors import UserError
 from npt.table import Task
@@ -28,13 +28,11 @@ TEXT = ["study"]
 TEXT += [name for name, field in Row.model_fields.items() if field.annotation in TEXT_TYPES]
 
 
-def write_study(path: Path, rows: Iterable[Row], study: str) -> None:
+def write_study(path: Path, rows: Sequence[Row], study: str) -> None:
     """Write the rows of a study; missing values and those that are no number are empty cells."""
-    frame = study_frame(tuple(rows), study)
+    frame = study_frame(rows, study)
     text = frame.assign(**{CHECKSUM + UNSET: None}).to_csv(index=False)
-    text = text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1)
-    with replacing(path) as partial:
-        partial.write_bytes(text.encode())
+    write_text(path, text.replace(CHECKSUM + UNSET, CHECKSUM + checksum(text), 1))
 
 
 def study_frame(rows: Sequence[Row], study: str) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npt.atomic import replacing
+from npt.atomic import write_text
 from workflow.report.summary import README, folder_summary
 from workflow.runtime.command import execute, parser
 
@@ -15,9 +15,7 @@ def main() -> None:
     options.add_argument("folder", type=Path, nargs="+", help="such as results/reference/quick")
     arguments = options.parse_args()
     for folder in arguments.folder:
-        text = folder_summary(folder)
-        with replacing(folder / README) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_text(folder / README, folder_summary(folder))
         print(folder / README, flush=True)
 
 

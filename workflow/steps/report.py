@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npt.atomic import replacing
+from npt.atomic import write_text
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.report.page import render, results_line
@@ -23,10 +23,8 @@ def main() -> None:
     results = Path(paths.RESULTS)
     reported = reported_studies(studies, plan.studies, plan.scoring)
     page = render(reported, plan.scoring, plan.preset, results, prepared, plan.note)
-    with replacing(Path(paths.REPORT)) as partial:
-        partial.write_text(page, encoding="utf-8")
-    with replacing(results / "studies" / README) as partial:
-        partial.write_text(summary(reported, plan.preset, plan.note), encoding="utf-8")
+    write_text(Path(paths.REPORT), page)
+    write_text(results / "studies" / README, summary(reported, plan.preset, plan.note))
     for study in reported:
         if study.answer:
             print(f"{study.kind.title} {study.answer}")
