@@ -110,9 +110,7 @@ def check_grid(method: str, settings: Any) -> None:
     for task in TASKS:
         baseline.grids(settings, task, 1)
     if settings.fixed:
-        names: set[str] = set()
-        for task in TASKS:
-            names.update(baseline.known_parameters(task))
+        names = set[str]().union(*map(baseline.known_parameters, TASKS))
         for name in settings.fixed:
             if name not in names:
                 raise UserError(f"{method}.fixed: {unknown(name, sorted(names))}")

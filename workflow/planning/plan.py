@@ -123,11 +123,8 @@ class Plan(Strict):
 
     def probes_of(self, run: Run) -> list[Study]:
         """Studies that probe the models of a run."""
-        studies: list[Study] = []
-        for study in self.studies.values():
-            if run.stem in study.runs and study.is_probed(run.method, run.variant):
-                studies.append(study)
-        return studies
+        studies = [study for study in self.studies.values() if run.stem in study.runs]
+        return [study for study in studies if study.is_probed(run.method, run.variant)]
 
 
 def _blocks(selections: list[tuple[Study, list[Run]]]) -> dict[tuple[str, int], list[Run]]:
@@ -162,9 +159,8 @@ def select(study: Study, config: Config) -> list[Run]:
             the study refuses them, or they have too many results.
     """
     selected: list[Run] = []
-    for dataset in study.datasets:
-        for method in study.methods:
-            selected += _variants(study, config, dataset, method)
+    for dataset, method in product(study.datasets, study.methods):
+        selected += _variants(study, config, dataset, method)
     results = len(study.seeds) * sum(len(study.folds[run.dataset]) for run in selected)
     if results > MOST_RESULTS:
         raise UserError(

@@ -88,11 +88,8 @@ class Run(Strict):
 
     def changes_of(self, name: str) -> dict[str, Any]:
         """Settings of a configuration that differ from the base."""
-        changes: dict[str, Any] = {}
-        for key, value in self.trials[name].items():
-            if value != self.settings[key]:
-                changes[key] = value
-        return changes
+        settings = self.trials[name].items()
+        return {key: value for key, value in settings if value != self.settings[key]}
 
     def training_seed(self, fold: int) -> int:
         """Seed of the random numbers of the training on a fold."""

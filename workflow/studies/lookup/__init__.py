@@ -28,7 +28,7 @@ class LookupOptions(Options):
             rows become the duplicates.
     """
 
-    compare_with: dict[str, BaselineSettings] = Field(default={})
+    compare_with: Compared = Field(default={})
     posed: Literal["original", "add_one"] = "original"
 
     @field_validator("compare_with", mode="before")
