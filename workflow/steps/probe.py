@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +33,13 @@ def main() -> None:
         if job.method.saves_weights:
             device = gpu_lock.device(device)
         resources = Resources(arguments.threads, device)
-        rows: dict[str, list[Row]] = {study.name: [] for study in studies}
-        arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
-        for fold, fitted in fitted_rows(job).items():
+        rows: dict[str, list[Row]] = defaultdict(list)
+        arrays: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
+        for fitted in fitted_rows(job):
             for study, row, fold_arrays in probe_fold(job, fitted, studies, resources):
                 rows[study.name].append(row)
                 arrays[study.name] |= fold_arrays
-                key = f"{study.name}: {row.run_key} seed {row.seed} fold {fold}"
+                key = f"{study.name}: {row.run_key} seed {row.seed} fold {row.fold}"
                 print(f"{key}: {row.status} {row.reason}", flush=True)
         for name in rows:
             write_predictions(Path(paths.probe_predictions(name, job.run.stem)), arrays[name])

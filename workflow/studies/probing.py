@@ -25,8 +25,8 @@ MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations o
 Answer = tuple[Study, Row, dict[str, np.ndarray]]
 
 
-def fitted_rows(job: Job) -> dict[int, Row]:
-    """Rows of a run, by fold.
+def fitted_rows(job: Job) -> list[Row]:
+    """Rows of a run.
 
     Raises:
         UserError: the run has not exactly one row per fold, or rows of other settings or data.
@@ -41,7 +41,7 @@ def fitted_rows(job: Job) -> dict[int, Row]:
         raise UserError(f"{error}; {remedy(path)}") from None
     if sorted(row.fold for row in rows) != sorted(job.run.folds):
         raise UserError(f"{path}: not one row per fold; {remedy(path)}")
-    return {row.fold: row for row in rows}
+    return rows
 
 
 def probe_fold(
