@@ -12,14 +12,15 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from npt.errors import UserError
+from npt.method import Method
 
 SHARED = "NPT_TRAININGS_PER_GPU"  # environment variable; default: 1
 _held: list[FileLock] = []
 
 
-def device(name: str) -> str:
-    """The torch device for this process: a free GPU for `auto` where there is one."""
-    if name != "auto":
+def device(name: str, method: Method) -> str:
+    """The torch device for this process: for `auto` a free GPU, if the method saves weights."""
+    if name != "auto" or not method.saves_weights:
         return name
     import torch
 

@@ -29,9 +29,7 @@ def main() -> None:
     if not studies:
         raise UserError(f"--run: no study probes {job.run.stem}")
     with lock_of(job.run.stem):
-        device = arguments.device
-        if job.method.saves_weights:
-            device = gpu_lock.device(device)
+        device = gpu_lock.device(arguments.device, job.method)
         resources = Resources(arguments.threads, device)
         rows: dict[str, list[Row]] = defaultdict(list)
         arrays: dict[str, dict[str, np.ndarray]] = defaultdict(dict)

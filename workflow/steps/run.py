@@ -44,12 +44,9 @@ def main() -> None:
         if complete and finished_rows(job, Path(paths.run_rows(run.stem)), run.folds):
             print(f"{run.stem}: complete already; remove its rows to fit it again")
             return
-        device = arguments.device
-        if job.method.saves_weights:
-            device = gpu_lock.device(device)
         resources = Resources(
             threads=arguments.threads,
-            device=device,
+            device=gpu_lock.device(arguments.device, job.method),
             checkpoint=Path(paths.run_checkpoint(run.stem)),
             checkpoint_minutes=arguments.checkpoint_minutes,
             metrics=Path(paths.run_metrics(run.stem)) if job.method.saves_weights else None,

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from baselines import methods
 from npt.errors import UserError
 from workflow.runtime import gpu_lock
 
@@ -66,7 +67,7 @@ def test_trainings_can_share_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_lock, "gpu_names", lambda number: ["a", "b"])
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setenv("NPT_TRAININGS_PER_GPU", "2")
-    assert gpu_lock.device("auto") == "cuda:1"
+    assert gpu_lock.device("auto", methods()["npt"]) == "cuda:1"
     assert claimed == [["a", "b", "a-1", "b-1"]]
 
 
