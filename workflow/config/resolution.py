@@ -31,8 +31,7 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
         UserError: Names the setting in the last change that has it.
     """
     merged: dict[str, Any] = {}
-    tunes_itself = methods()[method].draw is None
-    if tunes_itself and method in config.budget:
+    if methods()[method].draw is None and method in config.budget:  # it tunes itself
         merged["budget"] = config.budget[method]
     custom = config.custom_datasets.get(dataset)
     if method == "npt" and custom is not None and custom.rows > BATCH_ROWS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from baselines import methods
@@ -27,11 +27,11 @@ MEGABYTE = 1_000_000
 MOST_MINUTES = 2_880
 
 
+@dataclass(frozen=True)
 class Jobs:
     """Jobs of a plan; `wildcards` are those of a rule."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    plan: Plan
 
     @property
     def targets(self) -> list[str]:

@@ -63,8 +63,8 @@ def with_notes(sections: Sequence[Section], *notes: str) -> tuple[Section, ...]:
     """Sections with notes on all of them, below the last one, before its own."""
     if not sections:
         return ()
-    last = sections[-1]
-    return (*sections[:-1], replace(last, notes=(*notes, *last.notes)))
+    *others, last = sections
+    return (*others, replace(last, notes=(*notes, *last.notes)))
 
 
 def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:

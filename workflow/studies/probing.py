@@ -60,10 +60,9 @@ def probe_fold(
         probe = resolve_name(job.method.probe)(_model(job, fitted, resources))
     for study in studies:
         kind = study.declaration
-        options = study.typed_options
         columns = job.identity(fold)
         columns["revision"] += f".{kind.version}"
-        columns["options"] = options.model_dump(mode="json")
+        columns["options"] = study.options
         columns |= {"status": "ok" if is_fitted else "failed", "reason": fitted.reason}
         arrays: dict[str, np.ndarray] = {}
         if probe is not None:
@@ -72,6 +71,7 @@ def probe_fold(
             if study.max_test_rows is not None:
                 rows = sampled(rows, study.max_test_rows, seed=fold)
             table = job.prepared.table
+            options = study.typed_options
             query = ProbeQuery(probe, table, split, rows, fold, options, resources.threads)
             started = time.perf_counter()
             facts, measured = kind.probe(query)
