@@ -226,7 +226,7 @@ def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:
         if block.except_datasets:
             raise UserError(f"studies.{name}.except_datasets: not allowed beside datasets")
         return block.datasets
-    kept: list[str] = []
+    kept = []
     for dataset in config.datasets:
         declared = config.all_datasets[dataset]
         has_its_tables = not kind.probes or kind.realisations == declared.realisations

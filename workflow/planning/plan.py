@@ -139,7 +139,7 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> dict[tuple[str, int], 
             for seed in study.seeds:
                 folds_of_key = wanted.setdefault((variant.key, seed), set())
                 folds_of_key.update(study.folds[variant.dataset])
-    blocks: dict[tuple[str, int], list[Run]] = {}
+    blocks = {}
     for (key, seed), wanted_folds in wanted.items():
         folds = sorted(wanted_folds)
         variant = variants[key]
@@ -158,7 +158,7 @@ def select(study: Study, config: Config) -> list[Run]:
         UserError: A variant has the name of a trial, its settings are invalid, or the kind of
             the study refuses them, or they have too many results.
     """
-    selected: list[Run] = []
+    selected = []
     for dataset, method in product(study.datasets, study.methods):
         selected += _variants(study, config, dataset, method)
     results = len(study.seeds) * sum(len(study.folds[run.dataset]) for run in selected)
@@ -180,7 +180,7 @@ def _variants(study: Study, config: Config, dataset: str, method: str) -> list[R
     def settings_of(changes: Changes, where: str = "") -> dict[str, Any]:
         return resolve(config, dataset, method, changes, where).model_dump(mode="json")
 
-    runs: list[Run] = []
+    runs = []
     if study.tuned and methods()[method].draw is not None:  # others tune themselves
         tried: dict[str, dict[str, Any]] = {}
         for name, changes in trials(config, dataset, method).items():

@@ -170,7 +170,7 @@ def legend_below(figure: Figure, columns: int) -> None:
 
 def method_styles(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """Color and marker of each `title` of a frame; each NPT has its own in all figures."""
-    styles: dict[str, tuple[str, str]] = {}
+    styles = {}
     others = 0
     for title, method in frame[["title", "method"]].drop_duplicates().to_numpy():
         style = NPT_STYLES.get(method)

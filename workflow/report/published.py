@@ -82,7 +82,7 @@ def published_cells(metric: str, encoder: str = LINEAR) -> Mapping[str, Any]:
     if encoder != LINEAR:
         images = published()["appendix_b8_images"].get(encoder, {})
         return images.get("cells", {}) if metric == "accuracy" else {}
-    cells: dict[str, Any] = {}
+    cells = {}
     for table in TABLES.get(metric, ()):
         cells.update(published()[table]["cells"])
     return cells

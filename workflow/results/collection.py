@@ -27,7 +27,7 @@ def collect(study: Study, plan: Plan) -> list[Row]:
         UserError: names the first row that is missing, or of other settings, data or versions.
     """
     prepared = {name: plan.prepared(name) for name in study.datasets}
-    rows: list[Row] = []
+    rows = []
     for run in plan.runs_of(study):
         rows += _rows_of_run(run, study, prepared[run.dataset])
     keys = {row.key for row in rows}
@@ -54,7 +54,7 @@ def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
     planned = {"fingerprint": run.fingerprint, **data_columns(prepared)}
     read_arrays = cache(read_predictions)
     identity = f"{run.key} seed {run.seed} fold {study.runs[run.stem][0]}"
-    rows: list[Row] = []
+    rows = []
     try:
         saved = read_rows(path)
         for fold in study.runs[run.stem]:

@@ -38,7 +38,7 @@ def external_rows(
         UserError: names the file, the line and the column, or a method without all of the folds.
     """
     needed = dict.fromkeys(folds)  # an ordered set
-    rows: list[Row] = []
+    rows = []
     for number, cells in enumerate(_frame(path).to_dict("records"), start=2):
         dataset = cells["dataset"]
         if dataset not in prepared or not pd.isna(cells.get("source")):

@@ -44,7 +44,7 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
     Raises:
         UserError: the file is missing or damaged.
     """
-    arrays: dict[str, np.ndarray] = {}
+    arrays = {}
     try:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():

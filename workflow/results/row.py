@@ -114,7 +114,7 @@ def sizes(split: Split) -> dict[str, int]:
 
 def recorded_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Columns for settings that tables need to know, where they differ from a row's default."""
-    recorded: dict[str, Any] = {}
+    recorded = {}
     for name in RECORDED_SETTINGS:
         default = Row.model_fields[name].default
         value = settings.get(name, default)

@@ -16,7 +16,7 @@ def kinds() -> dict[str, StudyKind]:
     Raises:
         UserError: A kind cannot be imported, or its name is not that of its folder.
     """
-    found: list[StudyKind] = []
+    found = []
     for folder in pkgutil.iter_modules(__path__):
         if folder.ispkg:
             where = f"workflow/studies/{folder.name}"
