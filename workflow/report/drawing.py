@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 matplotlib.use("Agg")
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("figure.mplstyle")
 PAGE = 7.0  # inches
@@ -45,8 +45,6 @@ EQUAL = {"color": "0.3", "linestyle": ":", "linewidth": 0.9}  # line of no chang
 
 def pyplot() -> Any:
     """matplotlib.pyplot in the project's style."""
-    import matplotlib.pyplot as plt
-
     plt.rcdefaults()
     plt.style.use(STYLE)
     return plt
@@ -105,8 +103,6 @@ def points(axis: Axes, frame: pd.DataFrame, value: str, error: str) -> None:
         value: Column of the marks; a row without one says so.
         error: Column of half the length of their bars.
     """
-    from matplotlib.ticker import MaxNLocator
-
     for place, row in enumerate(frame.to_dict("records")):
         color, marker = NPT_STYLES.get(row["method"], OTHER_STYLE)
         axis.errorbar(row[value], place, xerr=row[error], color=color, marker=marker)
@@ -121,8 +117,6 @@ def points(axis: Axes, frame: pd.DataFrame, value: str, error: str) -> None:
 
 def logarithmic(axis: Axis) -> None:
     """A logarithmic axis with few plain numbers: powers of ten, and round ones if these are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-
     name: str = axis.axis_name  # type: ignore[attr-defined]
     most = MOST_LABELS[name]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
@@ -39,9 +40,6 @@ from workflow.report.statistics import (
     with_columns,
 )
 from workflow.report.titles import dataset_title, method_titles
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 PRINTED_METRICS = {"accuracy_percent": "accuracy"}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import MISSING, Cell, numbers, percents
@@ -21,9 +22,6 @@ from workflow.report.statistics import (
     signed_rank_p,
 )
 from workflow.report.titles import model_title
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level
@@ -112,8 +110,6 @@ def attention_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     the farthest in equal groups. Orange groups get more attention than the mean, purple ones less;
     the colours end at a quarter and at four times the mean.
     """
-    from matplotlib.colors import LogNorm
-
     models = []
     for row, maps in first_facts(study, "maps"):
         if maps["rows"]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking, Scoring
@@ -65,9 +66,6 @@ from workflow.report.statistics import (
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.results.fitting import CONFIGURATION
 from workflow.studies.benchmark.scores import bencheval, scores, scores_answer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAPER_RANKS_NOTE = (
     "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from baselines import methods
 from npt.table import TASKS
@@ -52,9 +53,6 @@ from workflow.studies.errors import (
     factor_label,
     losses,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EFFECTS = {"depends": "Depends", "benefits": "Benefits"}
 NOTES = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
+from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import formatted, scientific, with_errors
@@ -13,9 +12,6 @@ from workflow.report.sections import Table, View, model_table
 from workflow.report.statistics import by_model, framed, standard_error
 from workflow.report.titles import dataset_title, method_titles
 from workflow.studies.errors import error_label, errors
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 BOUNDS = ["bound_maximum", "bound_euclidean"]
 MEASURES = ["bound", "largest_influence", "corruption", "error", "standard_error"]

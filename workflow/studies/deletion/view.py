@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
 from workflow.report.cells import numbers, p_value, percents
@@ -25,9 +24,6 @@ from workflow.report.statistics import (
 )
 from workflow.report.titles import model_title
 from workflow.studies.deletion import DeletionOptions
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NOTE = (
     "Rows are proposed one at a time, and deleted if the prediction stays close to that with all "

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
@@ -41,9 +42,6 @@ from workflow.studies.errors import (
     kinds_of_tables,
     losses,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 AT_PREDICTION = "at prediction"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
@@ -25,9 +24,6 @@ from workflow.report.statistics import by_model, fold_means, standard_error, wit
 from workflow.report.titles import method_title
 from workflow.studies.errors import effect, errors, losses, p_values
 from workflow.studies.few_labels import KIND
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALL = "all"
 COLORS = {"present": NPT_COLOR, "permuted": OTHER_COLOR}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.figure import Figure
 
 from baselines import methods
 from workflow.config.scoring import Scoring
@@ -22,9 +21,6 @@ from workflow.report.published import (
 from workflow.report.sections import Card, Table, View, model_table
 from workflow.report.statistics import by_model, first_facts, framed, standard_error, with_columns
 from workflow.report.titles import model_title
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAPER = {  # columns, and names in Table 3
     "Paper, NPT": "npt",

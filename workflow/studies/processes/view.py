@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
@@ -16,9 +17,6 @@ from workflow.report.sections import Table, View, probe_table
 from workflow.report.statistics import MODEL, facts_of, first_facts, of_model, standard_error
 from workflow.report.titles import method_title, method_titles
 from workflow.studies.processes.images import LEVELS, TITLES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}
 PARTS = {"context": "context", "target": "target"}  # columns and their titles
