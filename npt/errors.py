@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,12 @@ def unknown(name: Any, allowed: Iterable[str]) -> str:
     nearest = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return f"{name!r} is unknown; {hint}allowed: {listed(map(str, names), MOST_NAMED)}"
+
+
+def require_known(name: Any, allowed: Collection[str], where: str) -> None:
+    """Raise `UserError`, which begins with a key or a file, for a name that is not allowed."""
+    if name not in allowed:
+        raise UserError(f"{where}: {unknown(name, allowed)}")
 
 
 def listed(names: Iterable[str], most: int = SHOWN_NAMES) -> str:

@@ -36,7 +36,7 @@ from npt.data.custom.reading import CustomTable, folds_of, read_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
-from npt.errors import UserError, unknown
+from npt.errors import UserError, require_known
 from npt.table import Split, Table
 from npt.validation import validated
 from workflow.config.reading import as_yaml, parse, read_file
@@ -137,8 +137,7 @@ def _methods(words: Sequence[str]) -> list[str]:
     """Names that blanks or commas separate, each once."""
     names = list(dict.fromkeys(re.findall(r"[^\s,]+", " ".join(words))))
     for name in names:
-        if name not in methods():
-            raise UserError(f"--methods: {unknown(name, methods())}")
+        require_known(name, methods(), "--methods")
         methods()[name].require_libraries()
     return names
 

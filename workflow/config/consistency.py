@@ -9,7 +9,7 @@ from pathlib import Path
 from baselines import methods
 from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
-from npt.errors import UserError, errors_at, unknown
+from npt.errors import UserError, errors_at, require_known
 from npt.metrics import METRICS
 from workflow.config.models import Config, Study, studies_of
 from workflow.config.resolution import require_settings
@@ -47,12 +47,10 @@ def _check_names(config: Config) -> None:
         names_by_key[f"studies.{name}.except_datasets"] = study.except_datasets
     for key, names in names_by_key.items():
         for name in names:
-            if name not in config.all_datasets:
-                raise UserError(f"{key}: {unknown(name, config.all_datasets)}")
+            require_known(name, config.all_datasets, key)
     for task, metric in config.metrics.items():
         allowed = [name for name, known in METRICS.items() if task in known.tasks]
-        if metric not in allowed:
-            raise UserError(f"metrics.{task}: {unknown(metric, allowed)}")
+        require_known(metric, allowed, f"metrics.{task}")
 
 
 def _check_settings(config: Config) -> None:
@@ -113,8 +111,7 @@ def _check_study(study: Study, config: Config) -> None:
 
 def _check_variants(study: Study) -> None:
     for method in study.variants:
-        if method not in study.methods:
-            raise UserError(f"{study.key}.variants: {unknown(method, study.methods)}")
+        require_known(method, study.methods, f"{study.key}.variants")
     if study.include_base:
         return
     if study.tuned:
@@ -139,8 +136,7 @@ def _check_tuning(config: Config, studies: list[Study]) -> None:
     for dataset, by_method in config.configurations.items():
         for method, named in by_method.items():
             key = f"configurations.{dataset}.{method}"
-            if method not in able:
-                raise UserError(f"configurations.{dataset}: {unknown(method, able)}")
+            require_known(method, able, f"configurations.{dataset}")
             if (dataset, method) not in tuned:
                 raise UserError(f"{key}: no study that runs it has `tuned: true`")
             budget = config.budget.get(method)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from baselines import baselines, methods
-from npt.errors import UserError, unknown
+from npt.errors import UserError, require_known
 from npt.interface import Resources
 from npt.table import TASKS
 from npt.validation import validated
@@ -98,8 +98,7 @@ def require_settings(method: str, changes: Mapping[str, Any], where: str) -> Non
     """Raise `UserError` for a setting that the method does not have."""
     names = methods()[method].settings.model_fields
     for name in changes:
-        if name not in names:
-            raise UserError(f"{where}: {unknown(name, names)}")
+        require_known(name, names, where)
 
 
 def check_grid(method: str, settings: Any) -> None:
@@ -111,6 +110,5 @@ def check_grid(method: str, settings: Any) -> None:
     if settings.fixed:
         names = set[str]().union(*map(baseline.known_parameters, TASKS))
         for name in settings.fixed:
-            if name not in names:
-                raise UserError(f"{method}.fixed: {unknown(name, sorted(names))}")
+            require_known(name, sorted(names), f"{method}.fixed")
         baseline.check(settings.fixed, "fixed")

@@ -39,17 +39,17 @@ def run_weights(stem: str = RUN) -> str:
     return f"{RESULTS}/runs/{stem}.pt"
 
 
-def run_checkpoint(stem: str = RUN) -> str:
+def run_checkpoint(stem: str) -> str:
     """State of a training that is not finished."""
     return f"{RESULTS}/runs/{stem}.checkpoint"
 
 
-def run_lock(stem: str = RUN) -> str:
+def run_lock(stem: str) -> str:
     """Lock of a run, which one process at a time fits or probes."""
     return f"{RESULTS}/logs/locks/{stem}.lock"
 
 
-def run_metrics(stem: str = RUN) -> str:
+def run_metrics(stem: str) -> str:
     """Metrics of a training after every evaluation."""
     return f"{RESULTS}/runs/{stem}.metrics.csv"
 

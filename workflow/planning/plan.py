@@ -12,7 +12,7 @@ from npt.data import store
 from npt.data.custom import CustomDataset
 from npt.data.datasets import datasets as declared_datasets
 from npt.data.declaration import Dataset
-from npt.errors import UserError, unknown
+from npt.errors import UserError
 from npt.train_rows import TrainRows
 from npt.validation import Strict
 from workflow.config.fields import BASE, TUNED
@@ -100,16 +100,6 @@ class Plan(Strict):
         if name in self.custom_datasets:
             return self.custom_datasets[name]
         return declared_datasets()[name]
-
-    def study(self, name: str) -> Study:
-        """The study of a step's `--study`.
-
-        Raises:
-            UserError: The plan has no such study.
-        """
-        if name not in self.studies:
-            raise UserError(f"--study: {unknown(name, self.studies)}")
-        return self.studies[name]
 
     def runs_of(self, study: Study) -> list[Run]:
         """Runs of a study."""

@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from npt.data.store import Prepared
-from npt.errors import UserError, unknown
+from npt.errors import UserError, require_known
 from npt.metrics import METRICS
 from npt.validation import user_error
 from workflow.results.job import data_columns
@@ -71,8 +71,7 @@ def _frame(path: Path) -> pd.DataFrame:
     for name in METRICS:
         allowed |= {f"test_{name}", f"validation_{name}"}
     for column in map(str, frame):
-        if column not in allowed:
-            raise UserError(f"{path}: {unknown(column, sorted(allowed))}")
+        require_known(column, sorted(allowed), str(path))
     for column in REQUIRED:
         if column not in frame:
             raise UserError(f"{path}: column {column} is missing")

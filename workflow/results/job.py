@@ -16,7 +16,7 @@ from joblib import cpu_count
 import npt
 from baselines import methods
 from npt.data import store
-from npt.errors import UserError, unknown
+from npt.errors import UserError, require_known
 from npt.method import Method
 from npt.provenance import installed_version
 from npt.table import Split
@@ -53,8 +53,7 @@ class Job:
         Raises:
             UserError: the plan has no such run, or its dataset is not prepared or damaged.
         """
-        if stem not in plan.runs:
-            raise UserError(f"--run: {unknown(stem, plan.runs)}")
+        require_known(stem, plan.runs, "--run")
         run = plan.runs[stem]
         return cls(
             run=run,

@@ -12,8 +12,11 @@ from typing import Any, NoReturn
 
 from filelock import AcquireReturnProxy, FileLock, Timeout
 
-from npt.errors import UserError
+from npt.errors import UserError, require_known
+from workflow.config.models import Study
 from workflow.planning import paths
+from workflow.planning.kept import load
+from workflow.planning.plan import Plan
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -21,6 +24,20 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+
+
+def planned_study(description: str | None) -> tuple[Plan, Study]:
+    """The plan, and its study that the command line of a step names.
+
+    Raises:
+        UserError: The plan has no such study.
+    """
+    options = parser(description)
+    options.add_argument("--study", required=True, help="a study of the plan")
+    name = options.parse_args().study
+    plan = load()
+    require_known(name, plan.studies, "--study")
+    return plan, plan.studies[name]
 
 
 def run_parser(description: str | None) -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ from pathlib import Path
 from npt.data import store
 from npt.data.custom import CustomDataset
 from npt.data.preparation import prepare_custom, prepare_declared
-from npt.errors import UserError, unknown
+from npt.errors import UserError, require_known
 from workflow.planning import paths
 from workflow.planning.kept import load
 from workflow.runtime.command import execute, parser
@@ -19,8 +19,7 @@ def main() -> None:
     options.add_argument("--dataset", required=True, help="a dataset of the plan")
     arguments = options.parse_args()
     plan = load()
-    if arguments.dataset not in plan.datasets:
-        raise UserError(f"--dataset: {unknown(arguments.dataset, plan.datasets)}")
+    require_known(arguments.dataset, plan.datasets, "--dataset")
     dataset = plan.dataset(arguments.dataset)
     downloads = Path(paths.DOWNLOADS)
     if isinstance(dataset, CustomDataset):

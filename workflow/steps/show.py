@@ -5,19 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from workflow.planning import paths
-from workflow.planning.kept import load
 from workflow.report.files import write_figures, write_tables
 from workflow.results.study_file import read_planned
-from workflow.runtime.command import execute, parser
+from workflow.runtime.command import execute, planned_study
 
 
 def main() -> None:
     """Command line of the step."""
-    options = parser(__doc__)
-    options.add_argument("--study", required=True, help="a study of the plan")
-    arguments = options.parse_args()
-    plan = load()
-    study = plan.study(arguments.study)
+    plan, study = planned_study(__doc__)
     rows = read_planned(study, plan)
     view = study.declaration.view
     write_tables(Path(paths.tables(study.name)), view, rows, plan.scoring)
