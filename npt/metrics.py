@@ -106,6 +106,11 @@ PAPER_METRICS: dict[Task, str] = {
 assert set(PAPER_METRICS) == set(TASKS)
 
 
+def metrics_of(task: Task) -> dict[str, Metric]:
+    """Metrics of a task by name."""
+    return {name: metric for name, metric in METRICS.items() if task in metric.tasks}
+
+
 def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """Every metric of a task, over the rows whose target is known.
 
@@ -119,8 +124,8 @@ def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, flo
     known = ~np.isnan(truth)
     if not known.any():
         return {}
-    metrics = [metric for metric in METRICS.values() if task in metric.tasks]
-    return {metric.name: metric.compute(truth[known], predicted[known]) for metric in metrics}
+    metrics = metrics_of(task).items()
+    return {name: metric.compute(truth[known], predicted[known]) for name, metric in metrics}
 
 
 def scores(predictions: Mapping[Part, Prediction], table: Table, split: Split) -> dict[str, float]:

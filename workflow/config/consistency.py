@@ -10,7 +10,7 @@ from baselines import methods
 from npt.data.custom.file import file_at
 from npt.data.datasets import datasets
 from npt.errors import UserError, errors_at, require_known
-from npt.metrics import METRICS
+from npt.metrics import metrics_of
 from workflow.config.models import Config, Study, studies_of
 from workflow.config.resolution import require_settings
 
@@ -49,8 +49,7 @@ def _check_names(config: Config) -> None:
         for name in names:
             require_known(name, config.all_datasets, key)
     for task, metric in config.metrics.items():
-        allowed = [name for name, known in METRICS.items() if task in known.tasks]
-        require_known(metric, allowed, f"metrics.{task}")
+        require_known(metric, metrics_of(task), f"metrics.{task}")
 
 
 def _check_settings(config: Config) -> None:

@@ -237,12 +237,6 @@ def summarise(study: pd.DataFrame, task: Task, metric: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
-def metrics_of(task: Task, first: str) -> list[str]:
-    """Metrics of a task, `first` before the others."""
-    names = [name for name, metric in METRICS.items() if task in metric.tasks]
-    return sorted(names, key=lambda name: name != first)
-
-
 def without_failures(study: pd.DataFrame) -> pd.DataFrame:
     """Rows, of all seeds, of the models of which no fold failed."""
     complete = [model.seeds for model in by_model(study) if not model.reason]

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from npt.data.store import Prepared
 from npt.errors import UserError, require_known
-from npt.metrics import METRICS
+from npt.metrics import METRICS, metrics_of
 from npt.validation import user_error
 from workflow.results.job import data_columns
 from workflow.results.row import Row, sizes
@@ -94,8 +94,8 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
         raise UserError(f"{where}: {error}") from None
     planned = data_columns(prepared)
     row.require(planned if row.data else {"task": planned["task"]}, where)
-    metrics = [metric for metric in METRICS.values() if row.task in metric.tasks]
-    measured = [metric for metric in metrics if f"test_{metric.name}" in row.facts]
+    metrics = metrics_of(row.task)
+    measured = [metric for name, metric in metrics.items() if f"test_{name}" in row.facts]
     for metric in measured:
         value = row.facts[f"test_{metric.name}"]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -104,8 +104,7 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
             most = "" if metric.maximum == math.inf else f" to {metric.maximum:g}"
             raise UserError(f"{key}: {value!r}; allowed: numbers from 0{most}")
     if row.status == "ok" and not measured:
-        names = ", ".join(metric.name for metric in metrics)
-        raise UserError(f"{where}: no metric; {row.task} has {names}")
+        raise UserError(f"{where}: no metric; {row.task} has {', '.join(metrics)}")
     if row.train_rows is None and row.fold in prepared.splits:
         return row.changed(sizes(prepared.splits[row.fold]))
     return row

@@ -12,7 +12,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from npt.metrics import METRICS
+from npt.metrics import METRICS, metrics_of
+from npt.table import Task
 from workflow.config.scoring import Ranking, Scoring
 from workflow.planning.paths import RUN, run_metrics
 from workflow.report.cells import Cell, counted, emphasised, p_value, texts, with_errors
@@ -59,7 +60,6 @@ from workflow.report.statistics import (
     MODEL,
     SUMMARY_COLUMNS,
     by_model,
-    metrics_of,
     summarise,
     tasks_of,
 )
@@ -173,7 +173,7 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
     frames = []
     sections = []
     for task in tasks_of(study):
-        for name in metrics_of(task, scoring.metrics[task]):
+        for name in _metric_names(task, scoring):
             summary = ranked_summary(study, scoring, task, name)
             frames.append(summary)
             better = "higher" if METRICS[name].higher_is_better else "lower"
@@ -183,6 +183,11 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
     return Table(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
+def _metric_names(task: Task, scoring: Scoring) -> list[str]:
+    """Metrics of a task, that of the ranks before the others."""
+    return sorted(metrics_of(task), key=lambda name: name != scoring.metrics[task])
+
+
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Results compared with the paper's, the difference in its standard errors."""
     rows = []
@@ -190,7 +195,7 @@ def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     for model in by_model(study):
         encoders[model.dataset, model.method, model.variant] = model.encoder
     for task in tasks_of(study):
-        for metric in metrics_of(task, scoring.metrics[task]):
+        for metric in _metric_names(task, scoring):
             for row in summarise(study, task, metric).to_dict("records"):
                 encoder = encoders[row["dataset"], row["method"], row["variant"]]
                 result = published_result(row["dataset"], row["method"], metric, encoder)
