@@ -115,7 +115,7 @@ def effects_answer(tidy: pd.DataFrame, change: str, effect: str = "effect") -> s
 
 
 def effects_over_datasets(
-    tidy: pd.DataFrame, title: str, effects: Mapping[str, str], by: Mapping[str, str] | None = None
+    tidy: pd.DataFrame, title: str, effects: Mapping[str, str], by: Mapping[str, str] = {}
 ) -> list[Section]:
     """A section of mean effects over at least six regressions, or classifications, with tests.
 
@@ -124,7 +124,6 @@ def effects_over_datasets(
         effects: Titles by the columns of the effects.
         by: Titles by further columns that name a row.
     """
-    by = by or {}
     tidy = tidy.assign(tables=kinds_of_tables(tidy))
     keys = [*METHOD, *by, "tables"]
     groups = pd.MultiIndex.from_frame(tidy[keys].drop_duplicates())
