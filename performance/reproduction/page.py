@@ -10,20 +10,13 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from performance.reproduction.values import REASONS, Reproduced, reproduced_cells
+from performance.reproduction.values import REASONS, STATES, Reproduced, reproduced_cells
 from workflow.report.cells import formatted, number
 from workflow.report.statistics import t_quantile
 from workflow.report.summary import REFERENCE
 from workflow.report.titles import dataset_title, method_title
 
 PATH = REFERENCE / "REPRODUCTION.md"
-STATES = {
-    "●": "regenerated",
-    "◐": "regenerated, reduced",
-    "○": "planned",
-    "✕": "not possible",
-    "△": "not planned",
-}
 TITLES = {
     1: "average rank ± standard error over datasets",
     2: "change after all other rows are corrupted (accuracy in points, RMSE in percent of itself)",

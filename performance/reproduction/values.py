@@ -22,7 +22,14 @@ from workflow.studies.ablation.view import paper_table
 from workflow.studies.corruption.view import with_changes
 
 FULL_SIZE = ("paper", "ablations", "lookup", "images")  # with the paper's settings
-REGENERATED, REDUCED, PLANNED, IMPOSSIBLE, UNPLANNED = "●◐○✕△"
+STATES = {
+    "●": "regenerated",
+    "◐": "regenerated, reduced",
+    "○": "planned",
+    "✕": "not possible",
+    "△": "not planned",
+}
+REGENERATED, REDUCED, PLANNED, IMPOSSIBLE, UNPLANNED = STATES
 COSTS = (
     "These are time and memory on the authors' machines. "
     "`paper.yaml: main` gives those of the machine it runs on, in the table `cost`."
