@@ -6,13 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PlainValidator,
-    StringConstraints,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, StringConstraints
 
 from baselines import methods
 from npt.data.custom import CustomDataset

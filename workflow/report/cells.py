@@ -48,13 +48,7 @@ def _numeric(value: float, content: str) -> Cell:
     return MISSING if math.isnan(value) else Cell(content)
 
 
-def number(
-    value: float,
-    digits: int,
-    *,
-    error: float = NAN,
-    sign: bool = False,
-) -> Cell:
+def number(value: float, digits: int, *, error: float = NAN, sign: bool = False) -> Cell:
     """A number with its standard error, if it has one."""
     content = formatted(value, digits, sign=sign)
     if not math.isnan(error):
@@ -103,12 +97,7 @@ def seconds(value: float) -> Cell:
     return _numeric(value, significant(value))
 
 
-def emphasised(
-    cell: Cell,
-    bold: bool = True,
-    *,
-    italic: bool = False,
-) -> Cell:
+def emphasised(cell: Cell, bold: bool = True, *, italic: bool = False) -> Cell:
     """The cell in bold or in italics, if it has a value."""
     if cell.is_missing:
         return cell
@@ -158,12 +147,7 @@ def texts(contents: Iterable[str]) -> list[Cell]:
     return list(map(text, contents))
 
 
-def numbers(
-    values: Iterable[float],
-    digits: int,
-    *,
-    sign: bool = False,
-) -> list[Cell]:
+def numbers(values: Iterable[float], digits: int, *, sign: bool = False) -> list[Cell]:
     """A column of numbers."""
     return [number(value, digits, sign=sign) for value in values]
 

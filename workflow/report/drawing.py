@@ -28,15 +28,7 @@ NPT_STYLES = {
     "npt_compact": (COMPACT_COLOR, "o"),
     "npt_solved": (SOLVED_COLOR, "h"),
 }
-COLORS = (
-    OTHER_COLOR,
-    "#009e73",
-    "#56b4e9",
-    "#e69f00",
-    "#000000",
-    "#7f7f7f",
-    "#a6761d",
-)
+COLORS = (OTHER_COLOR, "#009e73", "#56b4e9", "#e69f00", "#000000", "#7f7f7f", "#a6761d")
 MARKERS = "s^vPX<>"
 MOST_LABELS = {"x": 4, "y": 6}  # of a logarithmic axis of a small panel
 WIDE = 5.0  # ratio of errors beyond which their axis is logarithmic
@@ -50,12 +42,7 @@ def pyplot() -> Any:
     return plt
 
 
-def panels(
-    count: int,
-    rows: int,
-    *,
-    columns: int = 2,
-) -> tuple[Figure, list[Axes]]:
+def panels(count: int, rows: int, *, columns: int = 2) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels, each as high as `rows` lines of text.
 
     Without panels, it has a single empty one that says so.
@@ -83,10 +70,7 @@ def panels(
 
 
 def facets(
-    frame: pd.DataFrame,
-    by: str | list[str],
-    rows: int = 0,
-    columns: int = 2,
+    frame: pd.DataFrame, by: str | list[str], rows: int = 0, columns: int = 2
 ) -> tuple[Figure, list[tuple[Any, pd.DataFrame, Axes]]]:
     """A figure, and each group of rows with its panel, which is as high as its rows by default."""
     groups = frame.groupby(by, sort=False)

@@ -96,10 +96,7 @@ def scaled(cell: Mapping[str, Any], metric: str) -> tuple[float, float]:
 
 
 def published_result(
-    dataset: str,
-    method: str,
-    metric: str,
-    encoder: str = LINEAR,
+    dataset: str, method: str, metric: str, encoder: str = LINEAR
 ) -> tuple[float, float] | None:
     """Mean and standard error (NaN if none is printed) of a method's test metric.
 

@@ -46,10 +46,7 @@ RESAMPLES = 9_999
 
 
 def rank_methods(
-    summary: pd.DataFrame,
-    *,
-    higher_is_better: bool,
-    ranking: Ranking = "shared",
+    summary: pd.DataFrame, *, higher_is_better: bool, ranking: Ranking = "shared"
 ) -> pd.DataFrame:
     """Add `rank` to a frame of dataset, method, variant, mean and reason; 1 is best.
 

@@ -65,9 +65,7 @@ class ReportedStudy:
 
 
 def reported_studies(
-    studies: Mapping[str, pd.DataFrame],
-    blocks: Mapping[str, Study | StudyConfig],
-    scoring: Scoring,
+    studies: Mapping[str, pd.DataFrame], blocks: Mapping[str, Study | StudyConfig], scoring: Scoring
 ) -> list[ReportedStudy]:
     """The studies in the order of their kinds, with all tables.
 

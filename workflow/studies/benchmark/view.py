@@ -55,14 +55,7 @@ from workflow.report.sections import (
     model_columns,
     with_notes,
 )
-from workflow.report.statistics import (
-    METHOD,
-    MODEL,
-    SUMMARY_COLUMNS,
-    by_model,
-    summarise,
-    tasks_of,
-)
+from workflow.report.statistics import METHOD, MODEL, SUMMARY_COLUMNS, by_model, summarise, tasks_of
 from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.results.fitting import CONFIGURATION
 from workflow.studies.benchmark.scores import bencheval, scores, scores_answer
@@ -307,11 +300,7 @@ VIEW = View(
         "bencheval": bencheval,
     },
     figures={"ranks": ranks, "critical_difference": critical_difference, "curves": curves},
-    card=Card(
-        "scores",
-        answer=scores_answer,
-        figures=("ranks", "critical_difference"),
-    ),
+    card=Card("scores", answer=scores_answer, figures=("ranks", "critical_difference")),
     optional={
         "ranks": lambda study, scoring: (
             study.groupby("task")["dataset"].nunique().max() >= FEWEST_RANKED

@@ -14,14 +14,7 @@ from npt.table import TASKS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import Cell, emphasised, followed_by, texts
-from workflow.report.drawing import (
-    EQUAL,
-    NPT_COLOR,
-    OTHER_COLOR,
-    facets,
-    legend_below,
-    logarithmic,
-)
+from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below, logarithmic
 from workflow.report.ranks import FEWEST_DIFFERENCES
 from workflow.report.sections import (
     Card,
@@ -203,9 +196,5 @@ def answer(tidy: pd.DataFrame) -> str:
 VIEW = View(
     tables={"benefit": benefit_table},
     figures={"benefit": benefit_figure},
-    card=Card(
-        "benefit",
-        answer=answer,
-        figures=("benefit",),
-    ),
+    card=Card("benefit", answer=answer, figures=("benefit",)),
 )

@@ -74,9 +74,7 @@ def shift(task: Task, distances: np.ndarray) -> float:
 
 
 def bootstrap(
-    query: ProbeQuery,
-    clean: np.ndarray,
-    corrupted: Sequence[np.ndarray],
+    query: ProbeQuery, clean: np.ndarray, corrupted: Sequence[np.ndarray]
 ) -> np.ndarray | None:
     """Changes (SAMPLES,) for samples of the probed rows with replacement.
 

@@ -239,9 +239,5 @@ def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
 
 VIEW = View(
     tables={"corruption": corruption_table},
-    card=Card(
-        "corruption",
-        answer=answer,
-        controls=controls,
-    ),
+    card=Card("corruption", answer=answer, controls=controls),
 )

@@ -286,9 +286,5 @@ def answer(tidy: pd.DataFrame) -> str:
 VIEW = View(
     tables={"dose_response": dose_response_table},
     figures={"dose_response": dose_response_figure},
-    card=Card(
-        "dose_response",
-        answer=answer,
-        figures=("dose_response",),
-    ),
+    card=Card("dose_response", answer=answer, figures=("dose_response",)),
 )

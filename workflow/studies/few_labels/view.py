@@ -10,14 +10,7 @@ from matplotlib.figure import Figure
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
 from workflow.report.cells import columns_of, metric_decimals, number, text, texts, times
-from workflow.report.drawing import (
-    EQUAL,
-    NPT_COLOR,
-    OTHER_COLOR,
-    facets,
-    legend_below,
-    logarithmic,
-)
+from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below, logarithmic
 from workflow.report.ranks import tests_over_datasets
 from workflow.report.sections import Section, Table, View, failure_notes, model_cells
 from workflow.report.statistics import by_model, fold_means, standard_error, without_failures

@@ -128,8 +128,5 @@ def _title(row: dict) -> str:
 VIEW = View(
     tables={"lookup": lookup_table},
     figures={"predictions": predictions, "intervention": intervention},
-    card=Card(
-        "lookup",
-        figures=("intervention",),
-    ),
+    card=Card("lookup", figures=("intervention",)),
 )
