@@ -25,10 +25,11 @@ def main() -> None:
     limit_threads(arguments.threads)
     plan = load()
     job = Job.from_plan(plan, arguments.run)
+    stem = job.run.stem
     studies = plan.probes_of(job.run)
     if not studies:
-        raise UserError(f"--run: no study probes {job.run.stem}")
-    with lock_of(job.run.stem):
+        raise UserError(f"--run: no study probes {stem}")
+    with lock_of(stem):
         device = gpu_lock.device(arguments.device, job.method)
         resources = Resources(arguments.threads, device)
         rows: dict[str, list[Row]] = defaultdict(list)
@@ -40,8 +41,8 @@ def main() -> None:
                 key = f"{study.name}: {row.run_key} seed {row.seed} fold {row.fold}"
                 print(f"{key}: {row.status} {row.reason}", flush=True)
         for name in rows:
-            write_predictions(Path(paths.probe_predictions(name, job.run.stem)), arrays[name])
-            write_rows(Path(paths.probe_rows(name, job.run.stem)), rows[name])
+            write_predictions(Path(paths.probe_predictions(name, stem)), arrays[name])
+            write_rows(Path(paths.probe_rows(name, stem)), rows[name])
 
 
 if __name__ == "__main__":

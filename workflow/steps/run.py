@@ -56,6 +56,7 @@ def main() -> None:
 
 def fit(job: Job, resources: Resources) -> None:
     """Fit all folds of a run, and write its files."""
+    stem = job.run.stem
     rows: list[Row] = []
     arrays: dict[str, np.ndarray] = {}
     trials: dict[int, Sequence[Trial]] = {}
@@ -67,10 +68,9 @@ def fit(job: Job, resources: Resources) -> None:
         arrays |= fitted.arrays
         trials[fold] = fitted.trials
         if job.method.saves_weights:
-            write_weights(job.run.stem, fitted)
+            write_weights(stem, fitted)
         outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
         print(f"{row.run_key} seed {row.seed} fold {fold}: {row.status}, {outcome}", flush=True)
-    stem = job.run.stem
     write_predictions(Path(paths.run_predictions(stem)), arrays)
     if job.method.searches or job.run.trials:
         write_trials(Path(paths.run_trials(stem)), trials)
