@@ -219,9 +219,8 @@ def _with_paper_ranks(
     paper_means = published_ranks(metric, datasets, list(means["method"]), ranking)
     means = means.assign(published=np.nan, published_error=np.nan)
     if paper_means is not None and set(means["variant"]) <= set(WHOLE_METHODS):
-        by_method = paper_means.set_index("method").loc[means["method"]]
-        means["published"] = by_method["mean_rank"].to_numpy()
-        means["published_error"] = by_method["standard_error"].to_numpy()
+        by_method = paper_means.set_index("method")[["mean_rank", "standard_error"]]
+        means[["published", "published_error"]] = by_method.loc[means["method"]].to_numpy()
     return means.assign(standard_errors=differences_from_paper(means, "mean_rank"))
 
 
