@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,14 @@ class Job:
 
     Attributes:
         preset: Name of the configuration.
+        settings: Instance of the method's settings class.
         realisations: Whether the dataset is of many tables.
     """
 
     run: Run
     preset: str
     method: Method
+    settings: Any
     prepared: store.Prepared
     realisations: bool = False
 
@@ -55,26 +57,22 @@ class Job:
         """
         require_known(stem, plan.runs, "--run")
         run = plan.runs[stem]
+        settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {stem}")
+        prepared = plan.prepared(run.dataset)
         return cls(
             run=run,
             preset=plan.preset,
             method=methods()[run.method],
-            prepared=plan.prepared(run.dataset),
+            settings=settings,
+            prepared=prepared,
             realisations=plan.dataset(run.dataset).realisations,
         )
 
-    @cached_property
-    def settings(self) -> Any:
-        """Instance of the method's settings class.
-
-        Raises:
-            UserError: the plan has others, as of another version of the code.
-        """
-        return typed_settings(self.run.method, self.run.settings, f"{paths.PLAN}: {self.run.stem}")
-
     def trial(self, name: str) -> Job:
         """A configuration of a search, as a job of its own."""
-        return replace(self, run=self.run.trial(name))
+        run = self.run.trial(name)
+        settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {self.run.stem}")
+        return replace(self, run=run, settings=settings)
 
     def split(self, fold: int) -> Split:
         """Train, validation and test rows of a fold.
