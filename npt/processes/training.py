@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,63 +24,69 @@ from npt.processes.tasks import Tasks, drawn_sizes
 from npt.seeding import generator_for
 
 Process = NeuralProcess | NPTProcess
-Source = Callable[[int, torch.Generator], Tasks]  # draws tasks of so many tables
 
 
-def curve_tasks(
-    kernel: Kernel, settings: TrainingSettings, count: int, generator: torch.Generator
-) -> Tasks:
-    """New curves of a Gaussian process with one number of context points and of targets."""
-    context, points = drawn_sizes(generator, settings.fewest_context, settings.most_points)
-    x = curves.drawn_inputs(count, points, generator)  # (B, n)
-    hyperparameters = Hyperparameters.drawn(count, generator)
-    y = curves.draw_curves(kernel, hyperparameters, x, generator)  # (B, n)
-    return Tasks(x[..., None].float(), y.float(), context)
+@dataclass(frozen=True)
+class Curves:
+    """Curves of a Gaussian process, drawn anew for every batch."""
+
+    kernel: Kernel
+    settings: TrainingSettings
+
+    def drawn(self, tables: int, generator: torch.Generator) -> Tasks:
+        """A batch of curves with one number of context points and of targets."""
+        settings = self.settings
+        context, points = drawn_sizes(generator, settings.fewest_context, settings.most_points)
+        x = curves.drawn_inputs(tables, points, generator)  # (B, n)
+        hyperparameters = Hyperparameters.drawn(tables, generator)
+        y = curves.draw_curves(self.kernel, hyperparameters, x, generator)  # (B, n)
+        return Tasks(x[..., None].float(), y.float(), context)
 
 
-def table_tasks(
-    data: Realisations,
-    tables: list[np.ndarray],
-    fewest_context: int,
-    most_points: int,
-    count: int,
-    generator: torch.Generator,
-) -> Tasks:
-    """Random points of some tables with one number of context points and of targets.
+class Tables:
+    """Tables of a dataset; each update has random points of some of them.
 
-    Args:
-        tables: Row numbers of the tables to draw from.
+    Raises:
+        UserError: The dataset has no table for training.
     """
-    device = generator.device
-    context, points = drawn_sizes(generator, fewest_context, most_points)
-    rows = []
-    for index in torch.randint(len(tables), (count,), generator=generator, device=device).tolist():
-        table = tables[index]
-        order = torch.randperm(len(table), generator=generator, device=device)
-        rows.append(table[order[:points].cpu().numpy()])
-    return data.tasks(np.stack(rows), context)
+
+    def __init__(self, data: Realisations, settings: TrainingSettings) -> None:
+        self.data = data
+        self.settings = settings
+        self.tables = data.for_training()
+        if not self.tables:
+            raise UserError("curves: none; the dataset has no table that is for training alone")
+        self.most_points = min(settings.most_points, min(map(len, self.tables)))
+
+    def drawn(self, tables: int, generator: torch.Generator) -> Tasks:
+        """A batch of tables with one number of context points and of targets."""
+        device = generator.device
+        fewest = min(self.settings.fewest_context, self.most_points)
+        context, points = drawn_sizes(generator, fewest, self.most_points)
+        count = len(self.tables)
+        rows = []
+        for number in torch.randint(count, (tables,), generator=generator, device=device).tolist():
+            table = self.tables[number]
+            order = torch.randperm(len(table), generator=generator, device=device)
+            rows.append(table[order[:points].cpu().numpy()])
+        return self.data.tasks(np.stack(rows), context)
 
 
-def source_of(data: Realisations, settings: TrainingSettings) -> Source:
+def source_of(data: Realisations, settings: TrainingSettings) -> Curves | Tables:
     """The source that the settings name.
 
     Raises:
         UserError: The dataset has other inputs than curves, or no table for training.
     """
     if settings.curves is None:
-        tables = data.for_training()
-        if not tables:
-            raise UserError("curves: none; the dataset has no table that is for training alone")
-        most_points = min(settings.most_points, min(map(len, tables)))
-        fewest_context = min(settings.fewest_context, most_points)
-        return partial(table_tasks, data, tables, fewest_context, most_points)
+        return Tables(data, settings)
     inputs = data.x.shape[1]
     if inputs != 1:
         raise UserError(
             f"curves: {settings.curves} is for tables of one input; this one has {inputs}; "
             "use null to train on its own tables"
         )
-    return partial(curve_tasks, settings.curves, settings)
+    return Curves(settings.curves, settings)
 
 
 class LogLikelihoods(NamedTuple):
@@ -128,7 +134,7 @@ class ProcessTraining(Training[Process, Adam]):
     def __init__(
         self,
         model: Process,
-        source: Source,
+        source: Curves | Tables,
         validation: list[Tasks],
         settings: TrainingSettings,
         seed: int,
@@ -146,7 +152,7 @@ class ProcessTraining(Training[Process, Adam]):
     def update(self, number: int) -> Tensor:
         """Take a step up the objective of tasks that are drawn anew."""
         generator = generator_for(self.seed, "tasks", self.device, number)
-        tasks = self.source(self.settings.batch_tables, generator)
+        tasks = self.source.drawn(self.settings.batch_tables, generator)
         noise = generator_for(self.seed, "noise", self.device, number)
         objective = self.model.objective(tasks, noise)
         self.model.zero_grad()

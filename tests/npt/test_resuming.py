@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -28,7 +27,7 @@ from npt.nn.settings import NPTSettings
 from npt.nn.training import NPTTraining
 from npt.processes.neural_process import NeuralProcess
 from npt.processes.settings import NeuralProcessSettings
-from npt.processes.training import ProcessTraining, curve_tasks
+from npt.processes.training import Curves, ProcessTraining
 from npt.table import TASKS, Split, Table, Task
 from tests.conftest import first_split
 from tests.npt.compact.tables import TINY, mixed_table, started
@@ -69,8 +68,8 @@ def compact(table: Table | None = None, stop_at: list[int] | None = None, **chan
 
 def process(**options: Any) -> Training[Any, Any]:
     """Trainings of a neural process."""
-    source = partial(curve_tasks, "rbf", PROCESS)
-    held_out = [source(2, torch.Generator().manual_seed(9))]
+    source = Curves("rbf", PROCESS)
+    held_out = [source.drawn(2, torch.Generator().manual_seed(9))]
     torch.manual_seed(0)
     return ProcessTraining(NeuralProcess(1, PROCESS), source, held_out, PROCESS, 3).run(**options)
 

@@ -1,6 +1,5 @@
 """Training of processes, and the curves of Gaussian processes beside those of scikit-learn."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,8 @@ from npt.processes.realisations import Realisations
 from npt.processes.settings import Kernel, NeuralProcessSettings, TrainingSettings
 from npt.processes.tasks import drawn_sizes
 from npt.processes.training import (
+    Curves,
     ProcessTraining,
-    curve_tasks,
     learning_rate,
     log_likelihoods,
     source_of,
@@ -61,8 +60,8 @@ def test_attention_reproduces_the_context() -> None:
     )
     torch.manual_seed(0)
     model = NeuralProcess(1, settings)
-    source = partial(curve_tasks, "rbf", settings)
-    held_out = source(64, torch.Generator().manual_seed(9))
+    source = Curves("rbf", settings)
+    held_out = source.drawn(64, torch.Generator().manual_seed(9))
     before = log_likelihoods(model, [held_out], draws=1, seed=0)
     ProcessTraining(model, source, [held_out], settings, seed=0).run()
     after = log_likelihoods(model, [held_out], draws=1, seed=0)
@@ -136,7 +135,7 @@ def test_tables_of_the_dataset_are_trained_on() -> None:
     generator = torch.Generator().manual_seed(0)
     seen: set[tuple[float, float]] = set()
     for _ in range(50):
-        tasks = source(4, generator)
+        tasks = source.drawn(4, generator)
         assert 3 <= tasks.context <= tasks.y.shape[1] <= 12
         for x, y in zip(tasks.x, tasks.y, strict=True):
             assert len(x.unique(dim=0)) == len(x)
