@@ -124,8 +124,10 @@ def score(task: Task, truth: np.ndarray, predicted: np.ndarray) -> dict[str, flo
     known = ~np.isnan(truth)
     if not known.any():
         return {}
-    metrics = metrics_of(task).items()
-    return {name: metric.compute(truth[known], predicted[known]) for name, metric in metrics}
+    return {
+        name: metric.compute(truth[known], predicted[known])
+        for name, metric in metrics_of(task).items()
+    }
 
 
 def scores(predictions: Mapping[Part, Prediction], table: Table, split: Split) -> dict[str, float]:

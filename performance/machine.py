@@ -13,7 +13,6 @@ import pandas as pd
 import torch
 from torch.utils.benchmark import timer
 
-from npt.atomic import write_text
 from npt.evaluation import peak_gpu_memory_mb, peak_memory_mb
 from workflow.results.job import machine
 from workflow.runtime import command
@@ -69,4 +68,5 @@ def report(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
         "command": " ".join(sys.orig_argv[1:]),
         "rows": rows,
     }
-    write_text(arguments.json, json.dumps(content, indent=1) + "\n")
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    arguments.json.write_text(json.dumps(content, indent=1) + "\n")

@@ -189,7 +189,7 @@ class NPTTraining(Training[NPT, Lookahead]):
         """Mean label loss and metric (2,) of batches of inputs and query rows (1, m).
 
         Args:
-            truth: All of these rows.
+            truth: The query rows of all batches.
         """
         model = self.model.eval()
         target = truth.target

@@ -108,7 +108,7 @@ def check_grid(method: str, settings: Any) -> None:
     for task in TASKS:
         baseline.grids(settings, task, 1)
     if settings.fixed:
-        names = set[str]().union(*map(baseline.known_parameters, TASKS))
+        names = {name for task in TASKS for name in baseline.known_parameters(task)}
         for name in settings.fixed:
             require_known(name, sorted(names), f"{method}.fixed")
         baseline.check(settings.fixed, "fixed")

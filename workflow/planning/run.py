@@ -88,8 +88,8 @@ class Run(Strict):
 
     def changes_of(self, name: str) -> dict[str, Any]:
         """Settings of a configuration that differ from the base."""
-        settings = self.trials[name].items()
-        return {key: value for key, value in settings if value != self.settings[key]}
+        settings = self.trials[name]
+        return {key: value for key, value in settings.items() if value != self.settings[key]}
 
     def training_seed(self, fold: int) -> int:
         """Seed of the random numbers of the training on a fold."""

@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
 
 from baselines import methods
 from npt.data.datasets import datasets
 from npt.table import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EXACT = "npt"
 CONFIGS = Path(__file__).parents[1] / "configs"

@@ -8,15 +8,16 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from filelock import AcquireReturnProxy, FileLock, Timeout
 
 from npt.errors import UserError, require_known
-from workflow.config.models import Study
 from workflow.planning import paths
-from workflow.planning.kept import load
-from workflow.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from workflow.config.models import Study
+    from workflow.planning.plan import Plan
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -32,6 +33,8 @@ def planned_study(description: str | None) -> tuple[Plan, Study]:
     Raises:
         UserError: The plan has no such study.
     """
+    from workflow.planning.kept import load  # with numpy, whose threads a server limits before
+
     options = parser(description)
     options.add_argument("--study", required=True, help="a study of the plan")
     name = options.parse_args().study

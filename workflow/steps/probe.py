@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +31,8 @@ def main() -> None:
     with lock_of(stem):
         device = gpu_lock.device(arguments.device, job.method)
         resources = Resources(arguments.threads, device)
-        rows: dict[str, list[Row]] = defaultdict(list)
-        arrays: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
+        rows: dict[str, list[Row]] = {study.name: [] for study in studies}
+        arrays: dict[str, dict[str, np.ndarray]] = {study.name: {} for study in studies}
         for fitted in fitted_rows(job):
             for study, row, fold_arrays in probe_fold(job, fitted, studies, resources):
                 rows[study.name].append(row)

@@ -133,3 +133,10 @@ def test_a_fork_does_what_a_process_does(server: Server) -> None:
         del row_of_process[name]
     assert row_of_fork == row_of_process
     assert [code for code, _ in forked] == [0, 1]
+
+
+def test_numpy_is_imported_after_the_limit_of_its_threads() -> None:
+    code = "import sys, workflow.runtime.step_server; print(*sys.modules)"
+    modules = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert "workflow.runtime.command" in modules
+    assert "numpy" not in modules
