@@ -18,14 +18,13 @@ from sklearn import datasets
 
 import npt
 from npt.data.public import public_tables
-from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.pictures import effects_by_updates
 from performance.when_rows_help import row_effects
+from tests.workflow.report.toy import SCORING
 from workflow.config.reading import read
-from workflow.config.scoring import Scoring
 from workflow.report.ranks import primary_summary, rank_tests
-from workflow.report.sections import Table
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import fold_test, fraction_tested
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
@@ -34,8 +33,29 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def table_of(study: pd.DataFrame, kind: str, table: str) -> Table:
-    return kinds()[kind].view.table(table, study, Scoring(PAPER_METRICS))
+def table_of(study: str, kind: str, table: str = "") -> Table:
+    """A table of a study of the reference, by default that of the kind's name."""
+    return kinds()[kind].view.table(table or kind, reference_study(study), SCORING)
+
+
+def printed(section: Section) -> pd.DataFrame:
+    """Texts of a section's cells."""
+    return pd.DataFrame(section.columns).map(lambda cell: cell.text)
+
+
+def p_of(values: pd.Series) -> float:
+    return round(float(wilcoxon(values).pvalue), 3)
+
+
+def untuned(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the public tables on which no default was chosen."""
+    tuned = [name for name, table in public_tables().items() if table.tuned_on]
+    return rows[~rows["dataset"].isin(tuned)]
+
+
+def public_effects(*methods: str) -> pd.DataFrame:
+    effects = row_effects(ROOT / "results/reference/public")
+    return effects[effects["method"].isin(methods)]
 
 
 def test_citation_has_the_version_of_the_package() -> None:
@@ -130,31 +150,26 @@ def held_out_leads(method: str, other: str, folds: Sequence[int] = (0, 1, 2)) ->
 
 def lead(differences: pd.Series) -> tuple[float, int, float]:
     """Factor of logarithms, number of lower values, and p."""
-    p_value = round(float(wilcoxon(differences).pvalue), 3)
-    return round(float(np.exp(differences.mean())), 2), int((differences < 0).sum()), p_value
+    factor = round(float(np.exp(differences.mean())), 2)
+    return factor, int((differences < 0).sum()), p_of(differences)
 
 
 def test_ranks_of_six_methods_on_held_out_tables() -> None:
     six = ["npt_solved", "npt_compact", "catboost", "random_forest", "lightgbm", "xgboost"]
     study = reference_study("held_out/main").query("method in @six")
-    means = primary_summary(study, Scoring(PAPER_METRICS)).groupby("method")["rank"].mean()
+    means = primary_summary(study, SCORING).groupby("method")["rank"].mean()
     assert means[six].round(1).tolist() == [2.5, 2.4, 2.8, 3.7, 4.7, 4.9]
 
 
 def test_saint_is_better_than_the_small_npt_on_two_tables() -> None:
-    table = table_of(reference_study("row_models/saint"), "ablation", "ablation")
+    table = table_of("row_models/saint", "ablation")
     saint = table.tidy[table.tidy["variant"] == "saint"].set_index("dataset")
     better = saint[saint["p_value"] < 0.05]["change"].round(2)
     assert better.to_dict() == {"concrete": -1.16, "yacht": -1.42}
 
 
-def tuned_tables() -> list[str]:
-    """Public tables on which defaults were chosen."""
-    return [name for name, table in public_tables().items() if table.tuned_on]
-
-
 @pytest.mark.parametrize(
-    ("method", "untuned", "depends", "benefits"),
+    ("method", "is_untuned", "depends", "benefits"),
     [
         (
             "npt_compact",
@@ -190,21 +205,20 @@ def tuned_tables() -> list[str]:
 )
 def test_dependence_and_benefit_on_public_tables(
     method: str,
-    untuned: bool,
+    is_untuned: bool,
     depends: list[tuple[float, ...]],
     benefits: list[tuple[float, ...]],
 ) -> None:
-    effects = row_effects(ROOT / "results/reference/public")
-    effects = effects[effects["method"] == method]
-    if untuned:
-        effects = effects[~effects["dataset"].isin(tuned_tables())]
+    effects = public_effects(method)
+    if is_untuned:
+        effects = untuned(effects)
     for kind, expected in (("depends", depends), ("benefits", benefits)):
         of_kind = effects[effects["kind"] == kind]
         is_regression = of_kind["task"] == "regression"
         for rows, numbers in zip((is_regression, ~is_regression), expected, strict=True):
             values = of_kind.loc[rows, "effect"]
-            p = round(wilcoxon(values).pvalue, 3)
-            assert (round(np.exp(values.mean()), 2), (values > 0).sum(), p) == numbers
+            factor = round(np.exp(values.mean()), 2)
+            assert (factor, (values > 0).sum(), p_of(values)) == numbers
 
 
 @pytest.mark.parametrize(
@@ -220,17 +234,14 @@ def test_models_depend_more_than_they_benefit(
     classifications: tuple[float, ...],
     p_without_relatives: float,
 ) -> None:
-    effects = row_effects(ROOT / "results/reference/public")
-    effects = effects[(effects["method"] == method) & ~effects["dataset"].isin(tuned_tables())]
+    effects = untuned(public_effects(method))
     by_kind = effects.pivot(index=["task", "dataset"], columns="kind", values="effect")
     difference = by_kind["depends"] - by_kind["benefits"]
     is_regression = difference.index.get_level_values("task") == "regression"
     for rows, expected in ((is_regression, regressions), (~is_regression, classifications)):
         values = difference[rows]
-        p = round(wilcoxon(values).pvalue, 3)
-        assert ((values > 0).sum(), len(values), p) == expected
-    fewer = difference["regression"].drop(RESEMBLING)
-    assert round(wilcoxon(fewer).pvalue, 3) == p_without_relatives
+        assert ((values > 0).sum(), len(values), p_of(values)) == expected
+    assert p_of(difference["regression"].drop(RESEMBLING)) == p_without_relatives
 
 
 @pytest.mark.parametrize(("folds", "factor", "p"), [([0], 1.12, 0.027), ([1, 2], 1.04, 0.625)])
@@ -238,17 +249,15 @@ def test_the_benefit_of_compact_npt_is_that_of_the_first_fold(
     folds: list[int], factor: float, p: float
 ) -> None:
     study = reference_study("public/benefit").query("method == 'npt_compact' and fold in @folds")
-    study = study[(study["task"] == "regression") & ~study["dataset"].isin(tuned_tables())]
+    study = untuned(study[study["task"] == "regression"])
     errors = study.pivot(index=["dataset", "fold"], columns="variant", values="test_rmse")
     logs = np.log(errors["without_datapoints"] / errors["base"]).groupby("dataset").mean()
-    assert (len(logs), round(np.exp(logs.mean()), 2)) == (10, factor)
-    assert round(wilcoxon(logs).pvalue, 3) == p
+    assert (len(logs), round(np.exp(logs.mean()), 2), p_of(logs)) == (10, factor, p)
 
 
 def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
     alone = ["npt_solved", "gaussian_process", "xrfm", "modern_nca", "knn"]
-    effects = row_effects(ROOT / "results/reference/public")
-    effects = effects[effects["method"].isin(alone)]
+    effects = public_effects(*alone)
     is_regression = effects["task"] == "regression"
     worse = effects[~is_regression].groupby("method")["effect"].agg(lambda rise: (rise > 0).sum())
     assert worse[alone].tolist() == [25, 25, 23, 24, 19]
@@ -260,7 +269,7 @@ def test_models_of_rows_alone_depend_on_them_on_all_regressions() -> None:
 
 
 def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training() -> None:
-    table = table_of(reference_study("public/context"), "context", "context")
+    table = table_of("public/context", "context")
     tenth = table.tidy.query("task == 'regression' and share == 0.1")
     assert tenth["dataset"].nunique() == 15
     factors = np.exp(tenth.groupby(["method", "kind"])["effect"].mean()).round(1)
@@ -288,7 +297,7 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
         assert len(values) == 22
         p_values.append(wilcoxon(values).pvalue)
     assert round(min(p_values), 2) == 0.09
-    rows = pd.DataFrame(table.sections[0].columns).map(lambda cell: cell.text)
+    rows = printed(table.sections[0])
     classes = rows[rows["Datasets"] == "22 classifications"]
     costs = classes.pivot(index="Method", columns="Share", values="10 %")
     costs = costs.loc[["Solved NPT", "xRFM", "k-NN"]]
@@ -297,7 +306,7 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
 
 
 def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
-    tidy = table_of(reference_study("row_models/context"), "context", "context").tidy
+    tidy = table_of("row_models/context", "context").tidy
     hundredth = tidy.query("kind == 'at prediction' and share == 0.01")
     factors = np.exp(hundredth.pivot(index="method", columns="dataset", values="effect"))
     assert list(factors.columns) == ["boston_housing", "yacht"]
@@ -306,16 +315,14 @@ def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
 
 
 def test_small_npt_is_not_shown_to_gain_from_unlabelled_rows() -> None:
-    study = reference_study("few_labels/few_labels_npt")
-    cells = table_of(study, "few_labels", "few_labels").sections[0].columns
-    assert [cell.text for cell in cells["Helped"]] == ["10 of 14", "8 of 14"]
-    assert [cell.text for cell in cells["p, Holm"]] == ["0.951", "0.480"]
+    rows = printed(table_of("few_labels/few_labels_npt", "few_labels").sections[0])
+    assert rows["Helped"].tolist() == ["10 of 14", "8 of 14"]
+    assert rows["p, Holm"].tolist() == ["0.951", "0.480"]
 
 
 def test_no_method_is_shown_to_gain_from_unlabelled_rows() -> None:
-    study = reference_study("few_labels/few_labels")
-    (section, *_) = table_of(study, "few_labels", "few_labels").sections
-    rows = pd.DataFrame(section.columns).map(lambda cell: cell.text).set_index("Method")
+    section = table_of("few_labels/few_labels", "few_labels").sections[0]
+    rows = printed(section).set_index("Method")
     for labels in ("10", "30"):
         helped = rows[rows["Labels"] == labels]["Helped"]
         assert (helped["Self-training"], helped["Label spreading"]) == ("0 of 6", "2 of 6")
@@ -352,22 +359,21 @@ def test_scores_with_few_rows() -> None:
 
 
 def test_small_npt_ranks_as_catboost() -> None:
-    tests = rank_tests(reference_study("public/with_npt"), Scoring(PAPER_METRICS))
+    tests = rank_tests(reference_study("public/with_npt"), SCORING)
     ranks = tests.ranks.mean().droplevel("variant").round(1)
     assert (ranks["npt"], ranks["catboost"], ranks["npt_solved"], len(ranks)) == (3.3, 3.3, 2.5, 7)
     assert tests.pairs.loc[("npt", "base"), ("npt_solved", "base")] > 0.05
 
 
 def test_solved_npt_is_ahead_of_three_methods_where_no_default_was_tuned() -> None:
-    study = reference_study("public/main")
-    untuned = study[~study["dataset"].isin(tuned_tables())]
-    against_solved = rank_tests(untuned, Scoring(PAPER_METRICS)).pairs.loc[("npt_solved", "base")]
+    tests = rank_tests(untuned(reference_study("public/main")), SCORING)
+    against_solved = tests.pairs.loc[("npt_solved", "base")]
     separated = against_solved[against_solved < 0.05].index.get_level_values("method")
     assert sorted(separated) == ["constant", "knn", "linear"]
 
 
 def test_models_of_stored_rows_keep_near_rows() -> None:
-    deletion = table_of(reference_study("row_models/deletion"), "deletion", "deletion").tidy
+    deletion = table_of("row_models/deletion", "deletion").tidy
     p_values = deletion.pivot(index="method", columns="dataset", values="p_random")
     trained = p_values.loc[["npt", "npt_compact"]]
     stored = p_values.drop(trained.index)
@@ -436,11 +442,11 @@ def test_bfloat16_hardly_changes_the_scores_of_npt() -> None:
 
 
 def test_npt_learns_to_use_near_rows() -> None:
-    deletion = table_of(reference_study("training_length/deletion"), "deletion", "deletion").tidy
+    deletion = table_of("training_length/deletion", "deletion").tidy
     (kept,) = deletion.to_dict("records")
     assert kept["kept"] / kept["random"] == pytest.approx(0.62, abs=5e-3)
     assert (kept["probed"], round(kept["p_random"], 5)) == (16, 2e-5)
-    heads = table_of(reference_study("training_length/attention"), "attention", "attention").tidy
+    heads = table_of("training_length/attention", "attention").tidy
     (nearness,) = heads[["nearness", "untrained", "typical"]].round(2).to_dict("records")
     assert nearness == {"nearness": 0.28, "untrained": 0.02, "typical": -0.01}
 
@@ -476,9 +482,9 @@ def test_npt_looks_rows_up_and_follows_the_intervention() -> None:
 
 
 def test_probes_find_the_duplicate_with_the_answer() -> None:
-    deletion = table_of(reference_study("mechanisms/deletion_lookup"), "deletion", "deletion").tidy
+    deletion = table_of("mechanisms/deletion_lookup", "deletion").tidy
     assert (deletion["p_random"] < 0.05).all()
-    heads = table_of(reference_study("mechanisms/attention_lookup"), "attention", "attention").tidy
+    heads = table_of("mechanisms/attention_lookup", "attention").tidy
     uniform = 1 / 63
     assert (heads["partner"] > 5 * uniform).all()
 
@@ -492,9 +498,8 @@ def test_tutorials_run(tutorial: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_images_are_completed_best_by_attention_to_the_context() -> None:
-    study = reference_study("neural_processes/completion")
-    section = table_of(study, "processes", "likelihoods").sections[0]
-    rows = pd.DataFrame(section.columns).map(lambda cell: cell.text).set_index("Method")
+    section = table_of("neural_processes/completion", "processes", "likelihoods").sections[0]
+    rows = printed(section).set_index("Method")
     assert rows["100 random pixels, RMSE"].tolist() == [
         "0.255",
         "0.249 ± 0.001",
@@ -531,9 +536,9 @@ def test_the_mean_of_pixels_is_more_accurate_than_the_last_one() -> None:
 
 
 def test_colours_are_completed_best_by_attention_to_the_context() -> None:
-    study = reference_study("neural_processes/completion_colour")
+    study = "neural_processes/completion_colour"
     section = table_of(study, "processes", "likelihoods").sections[0]
-    rows = pd.DataFrame(section.columns).map(lambda cell: cell.text).set_index("Method")
+    rows = printed(section).set_index("Method")
     cells = rows.filter(like="RMSE")
     errors = cells.map(lambda text: float(text.split(" ")[0]))
     assert (errors.idxmin() == "NPT, many tables (to_context)").all()

@@ -65,8 +65,3 @@ def test_a_fit_without_unlabelled_rows_or_with_one_class_predicts(name: str) -> 
         assert np.allclose(probabilities.sum(1), 1)
     one_class = replace(alone, target=np.zeros(2))
     assert np.all(baseline.fit(one_class, {}, 0, Resources())(alone.features, {}) == 1)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_numbers_are_refused(name: str) -> None:
-    assert baselines()[name].supports("regression")

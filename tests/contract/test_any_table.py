@@ -7,19 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-from baselines import baselines, methods
+from baselines import baselines
 from npt.data.declaration import SplitRule
 from npt.data.splits import splits
 from npt.evaluation import Evaluation, evaluate
 from npt.interface import Resources
 from npt.method import Method
-from npt.table import TASKS, Column, Split, Table, Task
-
-CASES = []
-for _name in sorted(methods()):
-    for _task in TASKS:
-        if not methods()[_name].refusal(_task, realisations=False):
-            CASES.append((_name, _task))
+from npt.table import Column, Split, Table, Task
+from tests.contract.test_methods import CASES
 
 
 def hostile_table(task: Task, rows: int, target_scale: float) -> Table:
@@ -91,18 +86,18 @@ def check_predictions(evaluation: Evaluation, table: Table, split: Split) -> Non
             assert (values >= 0).all()
 
 
-@pytest.mark.parametrize(("name", "task"), CASES)
-def test_hostile_columns_are_learned(name: str, task: Task) -> None:
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_hostile_columns_are_learned(method: Method, task: Task) -> None:
     for rows, scale, native in ((48, 1e6, True), (25, 1e-6, False)):
         table = hostile_table(task, rows, scale)
         split = splits(table, SplitRule(folds=4, used=1))[0]
-        check_predictions(evaluated(methods()[name], table, split, native), table, split)
+        check_predictions(evaluated(method, table, split, native), table, split)
 
 
-@pytest.mark.parametrize(("name", "task"), CASES)
-def test_equal_rows_are_learned(name: str, task: Task) -> None:
-    if name == "tabnet":
+@pytest.mark.parametrize(("method", "task"), CASES)
+def test_equal_rows_are_learned(method: Method, task: Task) -> None:
+    if method.name == "tabnet":
         pytest.skip("diverges on equal rows within a virtual batch")
     table = narrow_table(task, 32)
     split = splits(table, SplitRule(folds=4, used=1))[0]
-    check_predictions(evaluated(methods()[name], table, split, native=False), table, split)
+    check_predictions(evaluated(method, table, split, native=False), table, split)

@@ -44,15 +44,11 @@ def query(name: str, **grid: Any) -> ProbeQuery:
     return ProbeQuery(probe, table, split, split.test[:4], seed=0, options=Options())
 
 
-@pytest.mark.parametrize(
-    ("name", "share"),
-    [("constant", 1.0), ("linear", 1.0), ("knn", 0.0), ("gaussian_process", 0.0)],
-)
-def test_rows_that_are_not_read_or_not_moved_change_nothing(name: str, share: float) -> None:
+@pytest.mark.parametrize("name", ["constant", "linear"])
+def test_rows_that_are_not_read_change_nothing(name: str) -> None:
     asked = query(name)
-    model = cast(TrainedBaseline, asked.probe.trained)
-    change = asked.perturbed(Perturbation("shuffle", share)) - model.predict(asked.rows).values
-    assert np.abs(change).max() <= 1e-6
+    shuffled = asked.perturbed(Perturbation("shuffle", 1.0))
+    assert shuffled == pytest.approx(asked.probe.predict(asked.rows), abs=1e-6)
 
 
 def test_a_constant_has_no_skill() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import run, short_config, shown
+from tests.smoke.running import run, run_to_end, short_config, shown
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NPT_TEST_FAULTS") != "1", reason="runs with NPT_TEST_FAULTS=1"
@@ -31,8 +31,7 @@ TRUNCATED = [
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed")
-    result = run(folder, config=short_config(folder))
-    assert result.returncode == 0, result.stderr
+    run_to_end(folder, config=short_config(folder))
     return folder
 
 

@@ -42,6 +42,13 @@ def run(folder: Path, *options: str, config: Path = SMOKE) -> Done:
     return subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT)
 
 
+def run_to_end(folder: Path, *options: str, config: Path = SMOKE) -> Done:
+    """Run the workflow in a folder, without an error."""
+    done = run(folder, *options, config=config)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def begin(folder: Path, config: Path = SMOKE) -> subprocess.Popen[str]:
     """Start a run in a process group of its own."""
     return subprocess.Popen(
@@ -59,6 +66,15 @@ def wait_until(happened: Callable[[], bool], patience: float = 300) -> None:
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def state_of(process: int) -> str:
+    """Letter of a process's state, `Z` of one whose end its parent has not noticed."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return "gone"
+    return status.rpartition(")")[2].split()[0]
 
 
 def step_command(name: str, *options: str) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tests.smoke.running import run
+from tests.smoke.running import run, run_to_end
 from workflow.results.study_file import read_study
 
 NPT = {"width": 8, "layers": 2, "heads": 2, "updates": 10, "evaluate_every": 5, "target_mask": 0.5}
@@ -54,17 +54,11 @@ def houses(rows: int = 90) -> pd.DataFrame:
     return pd.DataFrame({"size": sizes, "street": streets, "price": prices})
 
 
-def write_config(folder: Path) -> Path:
-    path = folder / "mine.yaml"
-    path.write_text(yaml.safe_dump(CONTENT))
-    return path
-
-
 def test_custom_dataset_is_in_every_study_and_its_changes_are_noticed(tmp_path: Path) -> None:
-    config = write_config(tmp_path)
+    config = tmp_path / "mine.yaml"
+    config.write_text(yaml.safe_dump(CONTENT))
     houses().to_csv(tmp_path / "houses.csv", index=False)
-    done = run(tmp_path, config=config)
-    assert done.returncode == 0, done.stderr
+    run_to_end(tmp_path, config=config)
     results = tmp_path / "results"
     for table in ("main/metrics", "main/cost", "corruption/corruption", "lookup/lookup"):
         assert "houses" in (results / f"tables/{table}.csv").read_text()

@@ -19,6 +19,7 @@ from tests.smoke.running import (
     TIMEOUT,
     begin,
     run,
+    run_to_end,
     shortest_config,
     shown,
     smoke_config,
@@ -34,8 +35,7 @@ STEM = "synthetic/npt/tuned/seed_0/folds_0"
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("uninterrupted")
-    done = run(folder, config=shortest_config(folder))
-    assert done.returncode == 0, done.stderr
+    run_to_end(folder, config=shortest_config(folder))
     return folder
 
 
@@ -53,8 +53,7 @@ def test_a_run_that_is_killed_twice_resumes(finished: Path, tmp_path: Path) -> N
         else:
             process.kill()
         process.communicate()
-    done = run(tmp_path, config=config)
-    assert done.returncode == 0, done.stderr
+    run_to_end(tmp_path, config=config)
     assert shown(tmp_path) == shown(finished)
 
 

@@ -18,6 +18,7 @@ from tests.smoke.running import (
     SHORT,
     SMOKE,
     run,
+    run_to_end,
     short_config,
     shown,
     smoke_config,
@@ -32,8 +33,7 @@ PAPER = "https://arxiv.org/abs/2106.02584"
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished")
-    done = run(folder)
-    assert done.returncode == 0, done.stderr
+    run_to_end(folder)
     return folder
 
 
@@ -75,8 +75,7 @@ def test_the_same_rows_give_the_same_report(finished: Path, tmp_path: Path) -> N
 
 
 def test_snakemake_report_has_figures(finished: Path, tmp_path: Path) -> None:
-    done = run(finished, "--report", str(tmp_path / "report.html"))
-    assert done.returncode == 0, done.stderr
+    run_to_end(finished, "--report", str(tmp_path / "report.html"))
     text = (tmp_path / "report.html").read_text()
     assert "critical_difference" in text
 
@@ -95,20 +94,6 @@ def test_trials_of_a_search_are_kept(finished: Path) -> None:
     assert list(rows["fits"]) == [2, 2]
 
 
-def test_tuning_shows_the_trial_with_the_lowest_loss(finished: Path) -> None:
-    rows = read_study(finished / "results/studies/main.csv")
-    rows = rows[rows["method"] == "npt"]
-    assert list(rows["variant"]) == ["tuned", "tuned"]
-    for row in rows.itertuples():
-        stem = f"synthetic/npt/tuned/seed_0/folds_{row.fold}"
-        trials = pd.read_parquet(finished / "results/runs" / f"{stem}.scores.parquet")
-        losses = trials.set_index("configuration")["validation_loss"]
-        assert list(losses.index) == ["base", "trial_01"]
-        chosen = json.loads(str(row.chosen))["configuration"]
-        assert row.validation_loss == losses[chosen] == losses.min()
-        assert row.fits == 2
-
-
 def test_training_leaves_metrics_and_no_checkpoint(finished: Path) -> None:
     folder = finished / "results/runs/synthetic/npt/base/seed_0"
     names = {path.name.removeprefix("folds_0") for path in folder.glob("folds_0*")}
@@ -124,8 +109,7 @@ def test_second_run_beside_other_packages_has_nothing_to_do(
     (tmp_path / "baselines").mkdir()
     (tmp_path / "baselines/__init__.py").touch()
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-    done = run(finished)
-    assert done.returncode == 0
+    done = run_to_end(finished)
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
@@ -154,8 +138,7 @@ def test_failed_job_is_named_and_lost_files_are_rebuilt(finished: Path, tmp_path
     shutil.rmtree(folder / "results/tables")
     shutil.rmtree(folder / "results/figures")
     (folder / "results/runs/synthetic/knn/base/seed_0/folds_0-1.jsonl").unlink()
-    mended = run(folder, config=config)
-    assert mended.returncode == 0
+    mended = run_to_end(folder, config=config)
     assert "fit synthetic/knn/base/seed_0/folds_0-1" in mended.stdout
     lines = mended.stdout.splitlines()
     assert any("depend on other rows?" in line for line in lines[-6:])

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from filelock import FileLock
 from npt.data.custom.reading import folds_of
 from npt.errors import UserError
 from npt.provenance import ROOT
-from tests.smoke.running import wait_until
+from tests.smoke.running import state_of, wait_until
 from workflow.config.reading import as_yaml, parse
 from workflow.planning import paths
 from workflow.table import Benchmark, explained, read_table, run
+
+LIMIT = 3600.0  # seconds
 
 
 @pytest.fixture
@@ -90,11 +93,9 @@ def test_few_whole_numbers_are_classes(
 def test_a_missing_target_leaves_classes_what_they_are(
     tmp_path: Path, last: str, task: str
 ) -> None:
-    path = tmp_path / "rows.csv"
     targets = [str(row % 2) for row in range(40)]
     lines = [f"{row},{target}" for row, target in enumerate([*targets, last])]
-    path.write_text("\n".join(["x,y", *lines]))
-    _, custom = read_table(asked(path))
+    _, custom = read_table(asked(written(tmp_path, lines)))
     assert custom.table.task == task
 
 
@@ -103,10 +104,24 @@ def asked(path: Path, **changes: Any) -> argparse.Namespace:
     return argparse.Namespace(**{"path": str(path), "target": "y", "task": None, **changes})
 
 
+def written(folder: Path, lines: Iterable[str], names: str = "x,y", file: str = "mine.csv") -> Path:
+    """A file of a table."""
+    path = folder / file
+    path.write_text("\n".join([names, *lines]))
+    return path
+
+
+def explanation(path: Path, **changes: Any) -> list[str]:
+    """Lines of the explained predictions of a table."""
+    dataset, custom = read_table(asked(path, **changes))
+    blocks = explained(custom.table, folds_of(dataset, custom)[0], path.parent)
+    return "\n".join(blocks).splitlines()
+
+
 def test_numbers_beside_a_word_are_no_classes(tmp_path: Path) -> None:
-    path = tmp_path / "2024 ages.csv"
     ages = [*map(str, range(20, 60)), "?"] * 2
-    path.write_text("\n".join(["x,y", *(f"{row},{age}" for row, age in enumerate(ages))]))
+    lines = [f"{row},{age}" for row, age in enumerate(ages)]
+    path = written(tmp_path, lines, file="2024 ages.csv")
     with pytest.raises(UserError, match=r"'y'.*or say --task classification"):
         read_table(asked(path))
     dataset, custom = read_table(asked(path, missing=["?"]))
@@ -115,16 +130,14 @@ def test_numbers_beside_a_word_are_no_classes(tmp_path: Path) -> None:
 
 
 def test_a_class_of_one_row_names_the_other_task(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
     counts = [row % 6 for row in range(60)] + [9]
-    path.write_text("\n".join(["x,y", *(f"{row},{count}" for row, count in enumerate(counts))]))
+    path = written(tmp_path, [f"{row},{count}" for row, count in enumerate(counts)])
     with pytest.raises(UserError, match=r"'9' has one row.*no classes, --task regression"):
         read_table(asked(path))
 
 
 def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text("\n".join(["x,y", *(f"{row},{row / 7}" for row in range(60))]))
+    path = written(tmp_path, [f"{row},{row / 7}" for row in range(60)])
     config = tmp_path / "config.yaml"
     config.write_text("preset: mine\n")
     monkeypatch.setattr(
@@ -147,18 +160,15 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_declaration_of_a_table_is_that_of_a_dataset(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "\n".join(f"{row};{row},5;{row / 7:.3f}".replace(".", ",") for row in range(60))
-    )
+    lines = [f"{row};{row},5;{row / 7:.3f}".replace(".", ",") for row in range(1, 60)]
+    path = written(tmp_path, lines, names="0;0,5;0,000")
     dataset, custom = read_table(asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2))
     (split,) = folds_of(dataset, custom).values()
     assert len(split.rows("test")) == 6  # of ten parts: `folds` of the command are those to run
 
 
 def test_a_run_that_fails_has_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text("\n".join(["x,1e5", *(f"{row},{row / 7}" for row in range(60))]))
+    path = written(tmp_path, [f"{row},{row / 7}" for row in range(60)], names="x,1e5")
     output = tmp_path / "run"
     command = ["npt-benchmark", str(path), "--target", "1e5", "--output", str(output)]
     monkeypatch.setattr(sys, "argv", [*command, "--methods", "constant"])
@@ -172,22 +182,15 @@ def test_a_run_that_fails_has_its_reason(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_equal_rows_have_their_mean_target(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
     rows = [f"{row % 10},{row % 10 + 100 * (row % 20 < 10) + row / 1000}" for row in range(60)]
-    path.write_text("\n".join(["x,y", *rows]))
-    dataset, custom = read_table(asked(path))
-    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
+    lines = explanation(written(tmp_path, rows))
     header, _, first = (re.split(r"  +", line.strip()) for line in lines[2:5])
     assert 20 < float(first[header.index("of target")]) < 90
 
 
 def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "\n".join(["g,x,y", *(f"{row % 12},{row / 7},{row % 12}.5" for row in range(120))])
-    )
-    dataset, custom = read_table(asked(path, group="g"))
-    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
+    rows = [f"{row % 12},{row / 7},{row % 12}.5" for row in range(120)]
+    lines = explanation(written(tmp_path, rows, names="g,x,y"), group="g")
     cells = [list(map(float, line.split())) for line in lines[4:-1]]
     assert len(cells) == 9
     assert not (tmp_path / "results/predictions.csv").exists()
@@ -197,12 +200,10 @@ def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("word", ["", "class "])
 def test_rows_without_a_target_are_predicted(tmp_path: Path, word: str) -> None:
-    path = tmp_path / "mine.csv"
     targets = [f"{word}{row // 30 if word else row}" for row in range(90)]
     targets[10] = targets[70] = ""
-    path.write_text("\n".join(["x,y", *(f"{row / 7},{y}" for row, y in enumerate(targets))]))
-    dataset, custom = read_table(asked(path))
-    _, place, _, title, *_ = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
+    rows = [f"{row / 7},{y}" for row, y in enumerate(targets)]
+    _, place, _, title, *_ = explanation(written(tmp_path, rows))
     file = tmp_path / "results/predictions.csv"
     assert place == f"Predictions of 2 rows without a target, by solved NPT: {file}"
     assert title.endswith("fitted to all rows with a target:")
@@ -218,42 +219,27 @@ def test_rows_without_a_target_are_predicted(tmp_path: Path, word: str) -> None:
 
 
 def test_a_trend_of_new_rows_is_warned_of_and_categories_are_not(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    lines = [f"{row},n{row % 50},{row * 37 % 101 / 3 if row < 60 else ''}" for row in range(90)]
-    path.write_text("\n".join(["day,name,y", *lines]))
-    dataset, custom = read_table(asked(path, categorical=["name"]))
+    rows = [f"{row},n{row % 50},{row * 37 % 101 / 3 if row < 60 else ''}" for row in range(90)]
+    path = written(tmp_path, rows, names="day,name,y")
     with pytest.warns(UserWarning) as caught:
-        list(explained(custom.table, folds_of(dataset, custom)[0], tmp_path))
+        explanation(path, categorical=["name"])
     (message,) = {str(warning.message) for warning in caught}
     assert message.startswith("X: column 'day' has 25 of 30 numbers far beyond the fitted ones")
 
 
 def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
     file = tmp_path / "results/predictions.csv"
     for first in ("1,", "1,0.5"):
-        path.write_text("\n".join(["x,y", first, *(f"1,{row / 7}" for row in range(60))]))
-        dataset, custom = read_table(asked(path))
-        *_, line = explained(custom.table, folds_of(dataset, custom)[0], tmp_path)
+        rows = [first, *(f"1,{row / 7}" for row in range(60))]
+        *_, line = explanation(written(tmp_path, rows))
         assert line.startswith("No prediction is explained: the context has one row")
         assert file.exists() == (first == "1,")  # a file of an earlier state goes
 
 
 def test_names_of_classes_are_not_rounded(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text("\n".join(["x,y", *(f"{row},3.1{'0' * (row % 2)}" for row in range(60))]))
-    dataset, custom = read_table(asked(path, task="classification"))
-    lines = "\n".join(explained(custom.table, folds_of(dataset, custom)[0], tmp_path)).splitlines()
+    rows = [f"{row},3.1{'0' * (row % 2)}" for row in range(60)]
+    lines = explanation(written(tmp_path, rows), task="classification")
     assert {word for line in lines for word in line.split()} >= {"3.1", "3.10"}
-
-
-def is_running(process: int) -> bool:
-    """Whether a process has not ended; one that its parent has not noticed has."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
 
 
 def test_the_time_limit_ends_the_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,8 +250,14 @@ def test_the_time_limit_ends_the_jobs(tmp_path: Path, monkeypatch: pytest.Monkey
     benchmark = Benchmark(tmp_path, dataset, folds=3, cores=1)
     benchmark.config.write_text("{}")
     started = tmp_path / "started"
-    seconds = 5.0
-    while not started.exists():
-        assert not benchmark._snakemake(seconds, ["x"])
-        seconds *= 2
-    wait_until(lambda: not is_running(int(started.read_text())))
+    wait = subprocess.Popen.wait
+
+    def wait_for_job(process: subprocess.Popen[bytes], seconds: float | None = None) -> int:
+        if seconds == LIMIT:
+            wait_until(started.exists)
+            seconds = 0.0
+        return wait(process, seconds)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", wait_for_job)
+    assert not benchmark._snakemake(LIMIT, ["x"])
+    wait_until(lambda: state_of(int(started.read_text())) in ("gone", "Z"))

@@ -1,7 +1,6 @@
 """What a row learns from: the labels of the visible others, and never its own."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -77,24 +76,21 @@ def lookup_error(settings: CompactSettings) -> float:
     return float(sum(errors) / sum(squares))
 
 
-def test_labels_of_others_solve_lookup() -> None:
+def test_only_labels_of_others_solve_lookup() -> None:
     assert lookup_error(TWINS) < 0.3
-
-
-@pytest.mark.parametrize("blind", ["labels_of_others", "between_datapoints"])
-def test_blind_twins_cannot_solve_lookup(blind: str) -> None:
-    assert lookup_error(TWINS.changed(updates=60, **{blind: False})) > 0.9
+    for blind in ("labels_of_others", "between_datapoints"):
+        assert lookup_error(TWINS.changed(updates=60, **{blind: False})) > 0.9
 
 
 BATCH = 12
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-@pytest.mark.parametrize("changes", [{}, {"similarity": "dot"}, {"number_embedding": "periodic"}])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("similarity", ["distance", "dot"])
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 @torch.no_grad()
-def test_only_labels_of_others_matter(layers: int, changes: dict[str, Any], task: Task) -> None:
-    settings = PLAIN.changed(layers=layers, **changes)
+def test_only_labels_of_others_matter(layers: int, similarity: str, task: Task) -> None:
+    settings = PLAIN.changed(layers=layers, similarity=similarity)
     start = started(settings, mixed_table(task))
     model = randomised(start.model)
     rows = start.data.train.take(torch.arange(BATCH))
@@ -124,7 +120,7 @@ def test_context_dropout_hides_rows_from_all_others() -> None:
     assert np.mean(dropped) == pytest.approx(0.25, abs=0.03)
 
 
-@pytest.mark.parametrize("rows", [2, 3, 4, 7])
+@pytest.mark.parametrize("rows", [2, 7])
 @pytest.mark.parametrize("changes", [{"context_dropout": 0.9}, {"target_mask": 0.99}])
 def test_every_scored_row_sees_another(rows: int, changes: dict[str, float]) -> None:
     for _ in range(50):

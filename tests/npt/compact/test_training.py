@@ -9,20 +9,18 @@ import torch
 from torch import Tensor
 
 from npt.compact.layers import MemberLinear
-from npt.compact.learner import CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.optimisation import Optimiser, learning_rate
 from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.compact.training import hidden_cells, member_losses
 from npt.errors import Infeasible
-from npt.interface import Resources
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
     PLAIN,
-    SEED,
     TINY,
     consecutive,
+    fitted,
     mixed_table,
     started,
     weights_of,
@@ -125,11 +123,8 @@ def test_training_stops_when_no_member_improved(patience: int, updates: int) -> 
 
 
 def test_diverged_training_is_infeasible() -> None:
-    settings = TINY.changed(clip=1e9, learning_rate=10.0, weight_decay=100.0)
-    table = mixed_table()
-    split = first_split(table)
     with pytest.raises(Infeasible, match="diverged"):
-        CompactLearner(settings, Resources()).fit(table.blind(split.test), split, SEED)
+        fitted(TINY.changed(clip=1e9, learning_rate=10.0, weight_decay=100.0))
 
 
 @pytest.mark.parametrize("step", ["untrained", "outputs"])
@@ -140,10 +135,8 @@ def test_too_little_memory_before_or_after_the_training_is_infeasible(
         raise torch.OutOfMemoryError("tried to allocate 80 GiB")
 
     monkeypatch.setattr(TrainedCompactNPT, step, refused)
-    table = mixed_table()
-    split = first_split(table)
     with pytest.raises(Infeasible, match="out of memory on cpu: tried to allocate"):
-        CompactLearner(TINY, Resources()).fit(table.blind(split.test), split, SEED)
+        fitted()
 
 
 @pytest.mark.parametrize(("train_rows", "validation"), [(1, 5), (0, 5), (10, 0)])
@@ -152,7 +145,7 @@ def test_too_few_known_targets_are_infeasible(train_rows: int, validation: int) 
     split = consecutive(10, 5, 5)
     hidden = np.r_[split.train[train_rows:], split.validation[validation:]]
     with pytest.raises(Infeasible, match="known target"):
-        CompactLearner(TINY, Resources()).fit(table.hide(hidden, 0), split, SEED)
+        fitted(table=table.hide(hidden, 0), split=split)
 
 
 SETTINGS = TINY.changed(weight_decay=0.5, clip=1e9, warmup=0.5)

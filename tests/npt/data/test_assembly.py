@@ -73,13 +73,6 @@ def test_features_use_all_rows_and_the_target_train_rows(small: Table) -> None:
     assert inductive.centre[0] == 2
 
 
-def test_a_test_target_changes_nothing(small: Table) -> None:
-    known = statistics(small, SPLIT)
-    blind = statistics(small.blind(SPLIT.test), SPLIT)
-    assert np.array_equal(known.centre, blind.centre)
-    assert np.array_equal(known.scale, blind.scale)
-
-
 def test_a_constant_column_has_scale_one() -> None:
     values = VALUES.copy()
     values[:, 0] = 0.1

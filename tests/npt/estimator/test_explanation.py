@@ -148,7 +148,7 @@ def test_intervals_hold_the_targets_of_new_rows(monkeypatch: pytest.MonkeyPatch)
     quantiles = model.predict_quantiles(features[200:], [0.1, 0.5, 0.9])
     assert np.array_equal(quantiles[:, [0, 2]], interval)
     assert (np.diff(quantiles, axis=1) > 0).all()
-    monkeypatch.setattr("npt.estimator.solved_model.MOST_NUMBERS", 1000)
+    monkeypatch.setattr("npt.estimator.solved_model.MOST_NUMBERS", 50_000)
     assert model.predict_interval(features[200:], 0.8) == pytest.approx(interval)
 
 

@@ -17,11 +17,6 @@ from npt.estimator.base import NPTEstimator
 from tests.npt.estimator.small import COMPACT, PAPER, SOLVED, classifier, regressor, table
 
 
-@pytest.fixture(scope="module")
-def fitted() -> NPTClassifier:
-    return classifier(max_updates=3).fit(*with_all_types())
-
-
 def with_all_types() -> tuple[pd.DataFrame, np.ndarray]:
     """Numbers, text, booleans, dates and numeric categories, and classes of text."""
     frame, target = table("multiclass", 40)
@@ -86,7 +81,8 @@ def test_saved_arguments_may_be_of_numpy(tmp_path: Path) -> None:
     assert np.array_equal(loaded.predict(frame), model.predict(frame))
 
 
-def test_damaged_or_foreign_file_gives_one_line(fitted: NPTClassifier, tmp_path: Path) -> None:
+def test_damaged_or_foreign_file_gives_one_line(tmp_path: Path) -> None:
+    fitted = classifier(max_updates=3).fit(*with_all_types())
     path = tmp_path / "model"
     fitted.save(path)
     content = path.read_bytes()

@@ -17,6 +17,7 @@ from npt.nn.trained_network import build_model
 from npt.nn.training import NPTTraining
 from npt.table import Split
 from tests.conftest import SMALL_NPT, first_split, make_table
+from tests.workflow.studies.models import fitted
 
 LEARNING = NPTSettings(
     width=16,
@@ -33,9 +34,8 @@ LEARNING = NPTSettings(
 def test_it_overfits_sixteen_rows() -> None:
     table = make_table("regression", 20)
     everything = Split(0, np.arange(16), np.arange(16, 18), np.arange(18, 20))
-    learner = NPTLearner(LEARNING.changed(updates=100, evaluate_every=100), Resources())
-    learner.fit(table.blind(everything.test), everything, 0)
-    predicted = learner.predict(everything.train).values
+    settings = LEARNING.changed(updates=100, evaluate_every=100)
+    predicted = fitted(settings, table, everything).predict(everything.train).values
     assert np.sqrt(np.mean((predicted - table.truth[:16]) ** 2)) < 0.1 * table.truth[:16].std()
 
 

@@ -17,7 +17,7 @@ from npt.nn.lipschitz import ORDERS, Norm, attention_bound, second_moment
 from tests.npt.nn.test_kernels import SETTINGS, cells, network, tied_block
 
 CHANGES = (1.0, 1.0, 0.0, 0.0)
-PUBLISHED = {2: 2.11, 4: 3.41, 8: 4.89, 16: 6.53, 32: 8.32, 64: 10.23, 128: 12.24, 1000: 18.68}
+PUBLISHED = {2: 2.11, 16: 6.53, 1000: 18.68}
 
 
 @pytest.mark.parametrize(("positions", "published"), PUBLISHED.items())

@@ -8,14 +8,12 @@ import torch
 
 from npt.data.encoding import statistics
 from npt.errors import UserError
-from npt.interface import Resources
 from npt.nn.inputs import PART, EncodedTable
-from npt.nn.learner import NPTLearner
 from npt.nn.masking import Masked, mask
 from npt.nn.settings import NPTSettings
 from npt.table import PARTS, Column, Part, Split, Table, Task
 from tests.conftest import first_split, make_table
-from tests.workflow.studies.models import LOOKUP, unrelated
+from tests.workflow.studies.models import LOOKUP, fitted, unrelated
 
 PLAIN = NPTSettings(width=8, heads=2, feature_mask=0, tradeoff_start=0)
 
@@ -221,4 +219,4 @@ def test_unfit_tables_are_refused(task: Task, variant: str) -> None:
     split = first_split(table)
     settings = LOOKUP.changed(lookup=variant, batch_rows=None, updates=1)
     with pytest.raises(UserError, match="lookup: "):
-        NPTLearner(settings, Resources()).fit(table.blind(split.test), split, 0)
+        fitted(settings, table, split)

@@ -14,13 +14,11 @@ from npt.data.declaration import SplitRule
 from npt.data.encoding import statistics
 from npt.data.splits import splits
 from npt.errors import UserError
-from npt.interface import Resources
 from npt.nn.augmentation import PADDING, augmented
 from npt.nn.column_layout import ColumnLayout, ImageLayout
 from npt.nn.embedding import PatchEmbedding
 from npt.nn.head import PatchHead
 from npt.nn.inputs import EncodedTable
-from npt.nn.learner import NPTLearner
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
@@ -30,6 +28,7 @@ from npt.perturbation import Perturbation
 from npt.table import Column, Image, Split, Table
 from tests.conftest import SMALL_NPT, make_table
 from tests.npt.test_settings import ENCODED
+from tests.workflow.studies.models import fitted
 
 IMAGE = Image(2, 8, 12, (100.0, 50.0), (40.0, 20.0))
 SETTINGS = SMALL_NPT.changed(
@@ -108,27 +107,14 @@ def test_embedding_and_head_are_one_matrix_for_all_patches() -> None:
         assert torch.allclose(numbers[0][:, columns[number]], decoded, atol=1e-6)
 
 
-def test_a_prediction_does_not_depend_on_hidden_intensities() -> None:
-    table = images()
-    data, split = encoded(table)
-    model = network(table).eval()
-    where = torch.zeros_like(data.missing)
-    where[split.test, 5] = True
-    before = data.visible()
-    after = replace(data, numbers=data.numbers + 9 * where).visible()
-    assert torch.equal(model(before.hide(where[None])), model(after.hide(where[None])))
-    assert not torch.equal(model(before), model(after))
-
-
 def test_it_learns_which_half_is_bright_and_can_be_probed() -> None:
     table = images()
     split = splits(table, SplitRule(folds=4, used=1))[0]
-    learner = NPTLearner(SETTINGS, Resources())
-    learner.fit(table.blind(split.test), split, 0)
-    predicted = learner.predict(split.test).values
+    trained = fitted(SETTINGS, table, split)
+    predicted = trained.predict(split.test).values
     assert (predicted.argmax(1) == table.truth[split.test]).mean() > 0.9
     shuffled = Perturbation("shuffle", 1.0)
-    corrupted = NPTProbe(learner.trained).predict_perturbed(split.test[:5], shuffled, 0)
+    corrupted = NPTProbe(trained).predict_perturbed(split.test[:5], shuffled, 0)
     assert corrupted.shape == (5, 2)
     assert np.isfinite(corrupted).all()
 

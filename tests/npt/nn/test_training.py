@@ -10,20 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from npt.data.encoding import statistics
 from npt.errors import UserError
 from npt.interface import Resources
 from npt.nn import device as device_module
 from npt.nn import memory
 from npt.nn.batches import partition
-from npt.nn.column_layout import ColumnLayout
 from npt.nn.device import autocast, require_precision
 from npt.nn.inputs import EncodedTable
 from npt.nn.learner import NPTLearner
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.trained_network import build_model
 from npt.nn.training import NPTTraining
 from npt.table import Part, Task
 from tests.conftest import first_split, make_table
@@ -47,8 +44,8 @@ def start(
 ) -> tuple[NPT, EncodedTable]:
     table = make_table(task, rows)
     split = first_split(table)
-    data = EncodedTable.from_table(table.blind(split.test), split, statistics(table, split), CPU)
-    return build_model(NPT, 3, CPU, ColumnLayout.from_table(table, settings), settings), data
+    trained = TrainedNPT.untrained(settings, CPU, table.blind(split.test), split, 3)
+    return trained.model, trained.data
 
 
 # The weights stay, so that a loss depends on the random draws alone.

@@ -106,22 +106,6 @@ def test_lamb_equals_its_equations(size: float) -> None:
     assert np.allclose(parameter.detach().numpy(), w, rtol=1e-12)
 
 
-def test_segments_of_a_fused_parameter_move_like_separate_ones() -> None:
-    torch.manual_seed(0)
-    sizes = [1, 2, 3, 4]
-    fused = nn.Parameter(torch.randn(sum(sizes), 3, dtype=torch.double))
-    separate = [nn.Parameter(part.clone()) for part in fused.detach().split(sizes)]
-    whole = Lamb([fused], {fused: sizes})
-    parts = Lamb(separate)
-    for _ in range(3):
-        fused.grad = torch.randn(sum(sizes), 3, dtype=torch.double)
-        for parameter, gradient in zip(separate, fused.grad.split(sizes), strict=True):
-            parameter.grad = gradient.clone()
-        whole.step(0.1)
-        parts.step(0.1)
-    assert torch.allclose(fused, torch.cat(separate), rtol=1e-12)
-
-
 class PlusOne(Lamb):
     """Every update adds one to the weight."""
 

@@ -67,7 +67,6 @@ def error_of(config: dict[str, Any]) -> str:
         (raw(studies=None), "studies"),
         (raw(custom_datasets={2020: MINE}), "custom_datasets: 2020"),
         (raw(datasets=["yacht", "yacht"]), "datasets"),
-        (raw(folds="0-12"), "folds"),
         (raw(settings={"npt": {"updates": 10**30}}), "settings.npt.updates"),
         (with_options("deletion", limit=float("inf")), "studies.main.options.limit"),
         (
@@ -76,8 +75,6 @@ def error_of(config: dict[str, Any]) -> str:
         ),
         (raw(folds="two"), "folds"),
         (raw(metrics={"regression": "accuracy"}), "metrics.regression"),
-        (raw(settings={"npt": {"width": "wide"}}), "settings.npt.width"),
-        (raw(settings={"npt": {"heads": 5}}), "settings.npt"),
         (raw(settings={"knn": {"grid": {"k": [1]}}}), "settings.knn.grid.k"),
         (raw(studies={"a b": {}}), "studies"),
         (with_study(include_base=False), "studies.main.include_base"),
@@ -103,7 +100,6 @@ def error_of(config: dict[str, Any]) -> str:
         (with_options("deletion", retries=0), "studies.main.options.retries"),
         (with_options("deletion", retries=10**9), "studies.main.options.retries"),
         (with_options("benefit", permutations=10**9), "studies.main.options.permutations"),
-        (with_options("corruption", bins=3), "studies.main.options"),
         (with_options("context", retrained=[]), "studies.main.options: retrained"),
         (with_options("context", shares=[1.0]), "studies.main.options: retrained"),
         (with_options("context", shares=[1.0, 0.1 + 1e-9, 0.1]), "studies.main.options.shares"),
@@ -154,7 +150,6 @@ def error_of(config: dict[str, Any]) -> str:
         ),
         (raw(foldz=1), "'foldz'.*mean 'folds'"),
         (raw(datasets=["yatch"]), "datasets.*mean 'yacht'"),
-        (raw(metrics={"binary": "aurok"}), "metrics.binary.*mean 'auroc'"),
         (raw(settings={"npt": {"widht": 8}}), "settings.npt.*mean 'width'"),
         (raw(overrides={"yacht": {"npt": {"wdth": 1}}}), "overrides.yacht.npt.*mean 'width'"),
         (with_study(kind="corrupt"), "studies.main.kind.*mean 'corruption'"),
@@ -213,7 +208,8 @@ def test_folds_are_parsed(value: Any, folds: tuple[int, ...]) -> None:
 def test_a_fixed_test_set_is_the_first_fold() -> None:
     studies = studies_of(read(raw(folds="0-2", datasets=["yacht", "poker_hand"])))
     assert studies["main"].folds == {"yacht": (0, 1, 2), "poker_hand": (0,)}
-    assert "1 is outside the folds 0-0" in error_of(raw(folds=1, datasets=["poker_hand"]))
+    error = error_of(raw(folds=1, datasets=["poker_hand"]))
+    assert error.startswith("folds: 1 is outside the folds 0-0")
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,6 @@ def test_means_that_differ_by_rounding_share_a_rank() -> None:
     assert rank_methods(summary(means), higher_is_better=True)["rank"].tolist() == [1.5, 1.5]
 
 
-def test_failure_with_a_reason_is_last() -> None:
-    frame = summary({"a": {"x": 1, "y": None, "z": 3}}, {("a", "y"): "out of memory"})
-    ranked = rank_methods(frame, higher_is_better=False)
-    assert ranked.set_index("method")["rank"].to_dict() == {"x": 1, "z": 2, "y": 3}
-
-
 @pytest.mark.parametrize(
     "means", [{"a": {"x": 1, "y": None, "z": 3}}, {"a": {"x": 1, "y": 2}, "b": {"x": 1}}]
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.running import wait_until
+from tests.smoke.running import state_of, wait_until
 from tests.workflow.tables import DATASETS, write_random_table
 from workflow.config.reading import read
 from workflow.planning import kept, paths
@@ -65,14 +65,6 @@ def start(stem: str, *options: str) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
     output, _ = process.communicate(timeout=PATIENCE)
     return process.returncode, output
-
-
-def state_of(process: int) -> str:
-    try:
-        status = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return "gone"
-    return status.rpartition(")")[2].split()[0]
 
 
 def descendants_of(process: int) -> list[int]:

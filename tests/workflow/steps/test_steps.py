@@ -16,6 +16,7 @@ from tests.workflow.tables import DATASETS, write_random_table
 from workflow.planning import paths
 from workflow.planning.kept import keep
 from workflow.planning.plan import Plan
+from workflow.planning.run import Run
 from workflow.runtime.command import lock_of
 from workflow.steps import collect, estimate, probe, run, show
 from workflow.steps import prepare as prepare_step
@@ -71,41 +72,41 @@ def test_probe_refuses_what_is_not_probed(planned: Plan, call: Call) -> None:
         call(probe.main, "--run", "yacht/mlp/base/seed_0/folds_0-2")
 
 
-def test_of_two_processes_one_fits_and_the_other_waits(
-    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As when Snakemake was killed and started again while a search goes on."""
+def plan_of_constant() -> Plan:
+    """A kept plan of a single run, of the random table."""
+    made = plan(**DATASETS, methods=["constant"], studies={"main": {}})
+    keep(made)
+    return made
+
+
+@pytest.fixture
+def random_run(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """That run, whose table is prepared."""
     monkeypatch.chdir(tmp_path)
     write_random_table()
-    planned = plan(**DATASETS, methods=["constant"], studies={"main": {}})
-    keep(planned)
+    (planned_run,) = plan_of_constant().runs.values()
     call(prepare_step.main, "--dataset", "random")
-    (stem,) = planned.runs
-    command = [sys.executable, "-m", "workflow.steps.run", "--run", stem]
+    return planned_run
+
+
+def test_of_two_processes_one_fits_and_the_other_waits(random_run: Run) -> None:
+    """As when Snakemake was killed and started again while a search goes on."""
+    command = [sys.executable, "-m", "workflow.steps.run", "--run", random_run.stem]
     both = [subprocess.Popen(command, text=True, stdout=subprocess.PIPE) for _ in range(2)]
     outputs = [process.communicate(timeout=120)[0] for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert sum("complete already" in output for output in outputs) == 1
-    assert all(Path(file).exists() for file in planned.runs[stem].files)
+    assert all(Path(file).exists() for file in random_run.files)
 
 
-def test_a_table_that_changes_is_not_taken_for_the_planned_one(
-    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_random_table()
+def test_a_table_that_changes_is_not_taken_for_the_planned_one(random_run: Run, call: Call) -> None:
     path = Path("random.csv")
-    changes = {**DATASETS, "methods": ["constant"], "studies": {"main": {}}}
-    former = plan(**changes)
-    keep(former)
-    call(prepare_step.main, "--dataset", "random")
-    (stem,) = former.runs
     path.write_text(path.read_text() + path.read_text().splitlines()[-1])
     with pytest.raises(UserError, match="random: changed since the run began"):
         call(prepare_step.main, "--dataset", "random")
-    keep(plan(**changes))  # with what was prepared from the former file
+    plan_of_constant()  # with what was prepared from the former file
     with pytest.raises(UserError, match=r"random\.arrow: fingerprint: .*; remove it and run again"):
-        call(run.main, "--run", stem)
+        call(run.main, "--run", random_run.stem)
 
 
 def test_who_waits_for_another_process_says_so(

@@ -18,7 +18,7 @@ from tests.workflow.report.toy import (
     with_failure,
 )
 from tests.workflow.studies.frames import published_study
-from workflow.report.sections import Table
+from workflow.report.sections import Section, Table
 from workflow.report.statistics import fold_test
 from workflow.studies import kinds
 from workflow.studies.benchmark.scores import scores_answer
@@ -31,6 +31,11 @@ BOARD_COLUMNS = ("Elo", "Win rate", "Improvability")
 
 def table(name: str, study: pd.DataFrame) -> Table:
     return BENCHMARK.view.table(name, study, SCORING)
+
+
+def scores_of(study: pd.DataFrame) -> Section:
+    (section,) = table("scores", study).sections
+    return section
 
 
 def test_bencheval_has_an_error_of_each_method_and_fold() -> None:
@@ -89,7 +94,7 @@ def test_scores_tell_the_best_and_those_like_it() -> None:
     assert tidy.loc["knn", "p_value"] == pytest.approx(expected)
     assert expected < 0.05 < tidy.loc["mlp", "p_value"]
     assert any(tidy.loc["linear", "untested"] in note for note in section.notes)
-    (section,) = table("scores", benchmark_study()).sections  # two folds, which are not tested
+    section = scores_of(benchmark_study())  # two folds, which are not tested
     assert not any(cell.italic for cells in section.columns.values() for cell in cells)
     assert not any("†" in note for note in section.notes)
 
@@ -117,16 +122,6 @@ def test_scores_of_a_single_method_are_named_instead_of_ranks() -> None:
     assert answer.count("k-NN (") == len(names)
 
 
-def test_differences_by_rounding_are_no_evidence() -> None:
-    study = fold_study({"knn": [1.0, 1.0, 1.0]})
-    for fold, value in enumerate((17, 16, 15)):
-        rows = study["fold"] == fold
-        study.loc[rows & (study["method"] == "npt"), "test_rmse"] = value / 18
-        study.loc[rows & (study["method"] == "knn"), "test_rmse"] = (value + 1) / 18
-    untested = table("scores", study).tidy.set_index("method")["untested"]
-    assert untested["knn"] == "the same difference on every fold"
-
-
 @pytest.mark.parametrize(
     ("datasets", "columns", "figures"),
     [
@@ -139,7 +134,7 @@ def test_ranks_take_three_datasets_and_tests_five(
     datasets: int, columns: list[str], figures: list[str]
 ) -> None:
     study = random_study(datasets, 4)
-    (section,) = table("scores", study).sections
+    section = scores_of(study)
     assert [title for title in section.columns if title in RANK_COLUMNS] == columns
     ranks = study.groupby("dataset")["test_rmse"].rank().groupby(study["method"]).mean()
     assert texts(section.columns["Method"]) == list(ranks.sort_values(kind="stable").index)
@@ -186,16 +181,16 @@ def test_cost_is_that_of_the_search_with_the_paper_s() -> None:
 
 
 def test_ranks_are_tested_and_stand_alone_of_many_datasets() -> None:
-    (section,) = table("scores", published_study()).sections
+    section = scores_of(published_study())
     assert leading(section.columns["Mean rank"])[0] == 2.75
     assert "**0.026**" in texts(section.columns["p, against the best"])  # TabNet
-    (section,) = table("scores", random_study(13, 4)).sections
+    section = scores_of(random_study(13, 4))
     assert list(section.columns) == ["Method", *RANK_COLUMNS, *BOARD_COLUMNS, "Seconds"]
 
 
 def test_the_leaderboard_follows_from_the_scores() -> None:
     study = random_study(13, 4)
-    (section,) = table("scores", study).sections
+    section = scores_of(study)
     values = {name: leading(section.columns[name]) for name in ("Mean rank", *BOARD_COLUMNS)}
     ranks = np.array(values["Mean rank"])
     assert values["Win rate"] == pytest.approx(100 * (4 - ranks) / 3, abs=0.7)
@@ -210,15 +205,15 @@ def test_the_leaderboard_follows_from_the_scores() -> None:
     assert "on 13 datasets × 1 fold" in scores_answer(failed)
     undefined = study.assign(test_rmse=study["test_rmse"].mask(study.index == 0))
     for incomplete in (with_failure(study), undefined):
-        (section,) = table("scores", incomplete).sections
+        section = scores_of(incomplete)
         assert not set(BOARD_COLUMNS) & set(section.columns)
         assert "TabArena" not in section.notes[0]
     forest = study.assign(method=study["method"].replace("m2", "random_forest"))
-    (section,) = table("scores", forest).sections
+    section = scores_of(forest)
     elo = dict(zip(texts(section.columns["Method"]), section.columns["Elo"], strict=True))
     assert elo["Random Forest"].text == "1,000 (1,000 to 1,000)"
     least = study.assign(test_rmse=study["test_rmse"].mask(study["method"] == "m1", 100.0))
-    (section,) = table("scores", least).sections
+    section = scores_of(least)
     assert texts(section.columns["Elo"])[-1] == "–"
 
 
@@ -226,7 +221,7 @@ def test_elo_is_equal_where_scores_differ_by_rounding() -> None:
     study = random_study(6, 3)
     means = {"m0": np.mean([0.9, 0.8, 0.7]), "m1": np.mean([0.7, 0.8, 0.9])}
     study["test_rmse"] = study["method"].map(means).fillna(1 + study["test_rmse"])
-    (section,) = table("scores", study).sections
+    section = scores_of(study)
     assert leading(section.columns["Elo"])[:2] == [1000, 1000]
 
 

@@ -27,6 +27,7 @@ from npt.table import Image
 from tests.npt.compact.tables import consecutive
 from tests.npt.nn.test_patches import images
 from tests.npt.test_settings import ENCODED
+from tests.workflow.studies.models import fitted
 
 PUBLISHED = [
     ({"dimensions": 1, "positions": "sinusoids"}, 231_754),
@@ -221,9 +222,7 @@ def untrained_on_images(settings: NPTSettings) -> TrainedNPT:
 @pytest.fixture(scope="module")
 def trained() -> TrainedNPT:
     """A small residual network, which no test changes."""
-    learner = NPTLearner(RESNET.changed(learning_rate=0.3), Resources())
-    learner.fit(images().blind(SPLIT.test), SPLIT, 0)
-    return learner.trained
+    return fitted(RESNET.changed(learning_rate=0.3), images(), SPLIT)
 
 
 @pytest.mark.parametrize("changes", [{}, SIREN, {"between_datapoints": False}])
