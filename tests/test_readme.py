@@ -424,6 +424,17 @@ def test_npt_depends_more_than_it_benefits_late_in_its_training(
     assert np.exp(folds.mean()) == pytest.approx(factor, abs=5e-3)
 
 
+def test_neither_is_shown_on_boston_housing() -> None:
+    probed = reference_study("training_length/depends_boston_housing").set_index("fold")
+    trained = reference_study("training_length/benefits_boston_housing")
+    scores = trained.pivot(index="fold", columns="variant", values="test_rmse")
+    depends = np.log(probed["corrupted_rmse"] / probed["clean_rmse"])
+    benefits = np.log(scores["without_datapoints"] / scores["base"])
+    for effects, factor, p in ((depends, 1.09, 0.36), (benefits, 1.01, 0.75)):
+        found, _ = fold_test(effects, fraction_tested(trained))
+        assert (round(np.exp(effects.mean()), 2), round(found, 2), len(effects)) == (factor, p, 3)
+
+
 def test_twin_of_npt_is_not_shown_to_differ_on_validation_rows() -> None:
     trained = reference_study("training_length/benefits")
     scores = np.log(trained.pivot(index="fold", columns="variant", values="validation_rmse"))
