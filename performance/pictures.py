@@ -35,6 +35,8 @@ FIGURES = {  # study, kind and figure
 }
 EFFECTS = {"benefits": (-0.15, NPT_COLOR), "depends": (0.15, OTHER_COLOR)}
 IN_CONTEXT = ("npt_solved", "npt_compact", "gaussian_process", "tabr", "catboost")
+# Studies of training_length.yaml on Yacht.
+OF_YACHT = ("depends", "depends_shorter", "corruption", "benefits", "benefits_shorter")
 DOTS_PER_INCH = 110
 DATASET, UNIT = "concrete", "compressive strength, MPa"
 EXPLAINED = (0.1, 0.5, 0.9)  # quantiles of the predictions, whose test rows are shown
@@ -82,7 +84,7 @@ def draw_training_lengths() -> None:
     """Dependence and benefit of the paper's NPT by its updates: marks, and means of folds."""
     figure, axes = pyplot().subplots(figsize=(PAGE, 2.6), layout="constrained")
     axes.set(xscale="log", xlabel="updates", ylabel="factor of RMSE")
-    for name, logarithms in effects_by_updates().items():
+    for name, logarithms in effects_by_updates(*OF_YACHT).items():
         _, color = EFFECTS[name]
         lengths = logarithms.index.get_level_values("updates")
         axes.scatter(lengths, np.exp(logarithms), color=color, alpha=0.4)
@@ -95,12 +97,14 @@ def draw_training_lengths() -> None:
     figure.savefig(DOCS / "updates.png", dpi=DOTS_PER_INCH)
 
 
-def effects_by_updates() -> dict[str, pd.Series]:
-    """Logarithms of the factors of RMSE without other rows, by updates, fold and seed."""
-    rows = pd.concat(
-        reference_study(f"training_length/{name}")
-        for name in ("depends", "depends_shorter", "corruption", "benefits", "benefits_shorter")
-    ).set_index(["updates", "fold", "seed"])
+def effects_by_updates(*studies: str) -> dict[str, pd.Series]:
+    """Logarithms of the factors of RMSE without other rows, by updates, fold and seed.
+
+    Args:
+        studies: Of training_length.yaml, on one table.
+    """
+    rows = pd.concat(reference_study(f"training_length/{name}") for name in studies)
+    rows = rows.set_index(["updates", "fold", "seed"])
     is_twin = rows["variant"].str.startswith("without_datapoints")
     scores = losses(rows, "test_")
     benefits = effect(scores[~is_twin].dropna(), scores[is_twin])

@@ -19,7 +19,7 @@ from sklearn import datasets
 import npt
 from npt.data.public import public_tables
 from npt.provenance import ROOT
-from performance.pictures import effects_by_updates
+from performance.pictures import OF_YACHT, effects_by_updates
 from performance.when_rows_help import row_effects
 from tests.workflow.report.toy import SCORING
 from workflow.config.reading import read
@@ -386,7 +386,7 @@ def test_models_of_stored_rows_keep_near_rows() -> None:
 
 
 def test_npt_depends_on_rows_late_in_its_training() -> None:
-    first_fold = effects_by_updates()["depends"].xs(0, level="fold").map(np.exp).round(2)
+    first_fold = effects_by_updates(*OF_YACHT)["depends"].xs(0, level="fold").map(np.exp).round(2)
     two_seeds = first_fold.unstack("seed").to_dict("split")
     assert dict(zip(two_seeds["index"], two_seeds["data"], strict=True)) == {
         100: [1.0, 1.0],
@@ -416,7 +416,7 @@ def test_npt_depends_more_than_it_benefits_late_in_its_training(
     updates: int, effect: str, factor: float, larger: int, p: float
 ) -> None:
     tested = fraction_tested(reference_study("training_length/benefits"))
-    effects = effects_by_updates()
+    effects = effects_by_updates(*OF_YACHT)
     effects["depends more"] = effects["depends"] - effects["benefits"]
     folds = effects[effect].xs((updates, 0), level=["updates", "seed"]).dropna()
     found, _ = fold_test(folds, tested)
@@ -425,14 +425,12 @@ def test_npt_depends_more_than_it_benefits_late_in_its_training(
 
 
 def test_neither_is_shown_on_boston_housing() -> None:
-    probed = reference_study("training_length/depends_boston_housing").set_index("fold")
-    trained = reference_study("training_length/benefits_boston_housing")
-    scores = trained.pivot(index="fold", columns="variant", values="test_rmse")
-    depends = np.log(probed["corrupted_rmse"] / probed["clean_rmse"])
-    benefits = np.log(scores["without_datapoints"] / scores["base"])
-    for effects, factor, p in ((depends, 1.09, 0.36), (benefits, 1.01, 0.75)):
-        found, _ = fold_test(effects, fraction_tested(trained))
-        assert (round(np.exp(effects.mean()), 2), round(found, 2), len(effects)) == (factor, p, 3)
+    tested = fraction_tested(reference_study("training_length/benefits_boston_housing"))
+    effects = effects_by_updates("depends_boston_housing", "benefits_boston_housing")
+    for kind, factor, p in (("depends", 1.09, 0.36), ("benefits", 1.01, 0.75)):
+        folds = effects[kind]
+        found, _ = fold_test(folds, tested)
+        assert (round(np.exp(folds.mean()), 2), round(found, 2), len(folds)) == (factor, p, 3)
 
 
 def test_twin_of_npt_is_not_shown_to_differ_on_validation_rows() -> None:
