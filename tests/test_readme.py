@@ -356,6 +356,10 @@ def test_scores_with_few_rows() -> None:
         cells = [" / ".join(f"{value:.{digits}f}" for value in table[method]) for method in methods]
         line = f"| {name} | {' | '.join(cells)} |".replace("1.00 / 1.00 / 1.00", "1")
         assert line in text, line
+    base = reference_study("few_labels/few_labels").query("variant == 'base'")
+    share = (base["validation_rows"] / base["train_rows"]).unique()
+    few, more, most = (np.unique((share * labels).round()).astype(int) for labels in (10, 30, 100))
+    assert f"{few.item()},\n{more.item()} or {most.item()} labelled validation rows" in text
 
 
 def test_small_npt_ranks_as_catboost() -> None:
