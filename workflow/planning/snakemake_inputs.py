@@ -97,12 +97,14 @@ class Jobs:
         return files
 
     def probe_fingerprint(self, wildcards: Any) -> str:
-        """Hash of the run, the metrics, and the options and limits of rows of its probes."""
+        """Hash of the run, the metrics, and the folds, options and limits of rows of its probes."""
         run = self._run(wildcards)
         facts: list[Any] = [run.fingerprint, METRICS_VERSION]
         for study in self.plan.probes_of(run):
             version = study.declaration.version
-            facts.append([study.name, study.kind, version, study.options, study.max_test_rows])
+            folds = study.runs[run.stem]
+            limits = [folds, study.options, study.max_test_rows]
+            facts.append([study.name, study.kind, version, *limits])
         return hash_of(facts)
 
     def study_files(self, wildcards: Any) -> list[str]:

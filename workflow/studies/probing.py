@@ -47,16 +47,17 @@ def fitted_rows(job: Job) -> list[Row]:
 def probe_fold(
     job: Job, fitted: Row, studies: Sequence[Study], resources: Resources
 ) -> Iterator[Answer]:
-    """A row of a fold for each study, and arrays whose names begin with the fold.
+    """A row of a fold for each study that has it, and arrays whose names begin with the fold.
 
     Args:
         fitted: Row of the run, whose model is loaded once for all studies.
         resources: For models that are loaded; others are refitted where they were fitted.
     """
     fold = fitted.fold
+    studies = [study for study in studies if fold in study.runs[job.run.stem]]
     is_fitted = fitted.status == "ok"
     probe = None
-    if is_fitted:
+    if is_fitted and studies:
         probe = resolve_name(job.method.probe)(_model(job, fitted, resources))
     for study in studies:
         kind = study.declaration

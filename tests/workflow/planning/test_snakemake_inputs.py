@@ -118,6 +118,15 @@ def test_probe_is_repeated_when_its_options_change() -> None:
     assert fingerprint(kind="attention") != fingerprint(kind="corruption")
 
 
+def test_probe_is_repeated_when_its_folds_change() -> None:
+    def fingerprint(folds: str) -> str:
+        studies = {"main": {}, "probe": {"kind": "corruption", "methods": ["knn"], "folds": folds}}
+        made = jobs(folds="0-2", studies=studies)
+        return made.probe_fingerprint(run("yacht", "knn", "0-2"))
+
+    assert len({fingerprint(folds) for folds in ("0", "0-1", "0-2", "0-2")}) == 3
+
+
 def test_memory_grows_with_the_table_and_the_attempt() -> None:
     paper = shipped("workflow/configs/paper.yaml")
     for method in ("npt", "knn"):

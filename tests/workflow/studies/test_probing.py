@@ -52,8 +52,9 @@ def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
         return models[-1]
 
     studies = {
-        "corruption": {"kind": "corruption", "methods": ["knn"]},
-        "dose_response": {"kind": "dose_response", "methods": ["knn"]},
+        "corruption": {"kind": "corruption", "methods": ["knn"], "folds": [0, 2]},
+        "dose_response": {"kind": "dose_response", "methods": ["knn"], "folds": 2},
+        "main": {},
     }
     planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies=studies)
     (stem,) = planned.runs
@@ -75,6 +76,14 @@ def test_probe_refits_blind_with_the_chosen_settings() -> None:
     assert (row.key, row.status, row.device) == (("yacht/knn/base", 1, 2), "ok", "cpu")
     assert row.facts["clean_rmse"] == 1  # the target of the test row
     assert arrays["fold_2_rows"].tolist() == [3]
+
+
+def test_each_study_probes_its_folds_alone() -> None:
+    models: list[Refitted] = []
+    ((study, *_),) = answers(models, 0)
+    assert (study.name, len(models)) == ("corruption", 1)
+    assert not answers(models, 1)
+    assert len(models) == 1  # nothing was loaded in vain
 
 
 def test_rows_of_other_settings_are_refused() -> None:
