@@ -23,7 +23,7 @@ from npt.solved.solve import Solution, solve
 from npt.solved.tune import head_parameters, heads, ordered, ridges, sample, tune
 
 Solved = Solution | LandmarkSolution
-CHUNK = 1_000_000  # most entries of a kernel that is computed at once, which caches hold
+CHUNK = 250_000  # most entries of a kernel that is computed at once, which caches hold
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 

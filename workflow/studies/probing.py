@@ -11,6 +11,7 @@ import numpy as np
 
 from npt.errors import UserError
 from npt.interface import Resources, TrainedModel
+from npt.perturbation import Perturbation
 from npt.table import Split
 from workflow.config.models import Study
 from workflow.planning import paths
@@ -57,6 +58,7 @@ def probe_fold(
     studies = [study for study in studies if fold in study.runs[job.run.stem]]
     is_fitted = fitted.status == "ok"
     probe = None
+    answers: dict[tuple[bytes, Perturbation], np.ndarray] = {}
     if is_fitted and studies:
         probe = resolve_name(job.method.probe)(_model(job, fitted, resources))
     for study in studies:
@@ -73,7 +75,7 @@ def probe_fold(
                 rows = sampled(rows, study.max_test_rows, seed=fold)
             table = job.prepared.table
             options = study.typed_options
-            query = ProbeQuery(probe, table, split, rows, fold, options, resources.threads)
+            query = ProbeQuery(probe, table, split, rows, fold, options, resources.threads, answers)
             started = time.perf_counter()
             facts, measured = kind.probe(query)
             seconds = time.perf_counter() - started

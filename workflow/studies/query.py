@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ class ProbeQuery:
         seed: Seed of the probe's random draws, the number of the fold.
         options: Instance of the study kind's options.
         threads: CPU threads of baselines that the probe fits.
+        answers: What the probe has predicted, for studies that ask the same of the same rows.
     """
 
     probe: Probe
@@ -34,6 +35,7 @@ class ProbeQuery:
     seed: int
     options: Any
     threads: int = 1
+    answers: dict[tuple[bytes, Perturbation], np.ndarray] = field(default_factory=dict)
 
     @property
     def row_probe(self) -> RowProbe:
@@ -53,7 +55,7 @@ class ProbeQuery:
         """
         if self.probe.lookup == "off":
             return self
-        return replace(self, probe=self.row_probe.with_table(self.table, self.split))
+        return replace(self, probe=self.row_probe.with_table(self.table, self.split), answers={})
 
     def with_rows(self, rows: np.ndarray) -> ProbeQuery:
         """The same query for other rows."""
@@ -61,7 +63,11 @@ class ProbeQuery:
 
     def perturbed(self, perturbation: Perturbation) -> np.ndarray:
         """Predictions of the probed rows while the other rows are perturbed."""
-        return self.probe.predict_perturbed(self.rows, perturbation, self.seed)
+        question = (self.rows.tobytes(), perturbation)
+        if question not in self.answers:
+            predictions = self.probe.predict_perturbed(self.rows, perturbation, self.seed)
+            self.answers[question] = predictions
+        return self.answers[question]
 
     def score(self, predictions: np.ndarray, prefix: str = "") -> dict[str, float]:
         """Metrics of predictions for the probed rows, by names that begin with `prefix`."""

@@ -10,6 +10,7 @@ import pytest
 from npt.errors import UserError
 from npt.interface import Prediction, Resources
 from npt.method import ROW_ALONE
+from npt.probing import Probe
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepared
 from workflow.results.job import Job
@@ -44,18 +45,22 @@ class Saved:
         return predicted(prepared("yacht"), rows, self.method)
 
 
-def answers(models: list[Refitted], fold: int, **changes: Any) -> list[Answer]:
+STUDIES = {
+    "corruption": {"kind": "corruption", "methods": ["knn"], "folds": [0, 2]},
+    "dose_response": {"kind": "dose_response", "methods": ["knn"], "folds": 2},
+    "main": {},
+}
+
+
+def answers(
+    models: list[Refitted], fold: int, studies: Mapping[str, Any] = STUDIES, **changes: Any
+) -> list[Answer]:
     """The probe of a fold of a finished run, whose refitted models join the list."""
 
     def refit(settings: Any, chosen: Any, resources: Resources, *fold: Any) -> Refitted:
         models.append(Refitted(chosen, *fold, resources.device))
         return models[-1]
 
-    studies = {
-        "corruption": {"kind": "corruption", "methods": ["knn"], "folds": [0, 2]},
-        "dose_response": {"kind": "dose_response", "methods": ["knn"], "folds": 2},
-        "main": {},
-    }
     planned = plan(datasets=["yacht"], methods=["knn"], seeds=[1], studies=studies)
     (stem,) = planned.runs
     finish(planned, stem, **{"chosen": {"k": 5}, **changes})
@@ -84,6 +89,20 @@ def test_each_study_probes_its_folds_alone() -> None:
     assert (study.name, len(models)) == ("corruption", 1)
     assert not answers(models, 1)
     assert len(models) == 1  # nothing was loaded in vain
+
+
+def test_studies_share_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def predict(self: Probe, rows: np.ndarray, *question: Any) -> np.ndarray:
+        asked.append((len(rows), *question))
+        return self.predict(rows)
+
+    monkeypatch.setattr(Probe, "predict_perturbed", predict)
+    one = {"kind": "corruption", "methods": ["knn"]}
+    first, second = answers([], 0, {"one": one, "same": one})
+    assert first[2].keys() == second[2].keys()
+    assert len(asked) == len(set(asked)) == 2  # all cells, and the control
 
 
 def test_rows_of_other_settings_are_refused() -> None:
