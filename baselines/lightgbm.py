@@ -1,7 +1,8 @@
 """LightGBM (paper Table 21) with its default of at least 20 rows in a leaf, as in the paper.
 
-On Yacht every level of the decisive feature has fewer rows, so its one-hot columns are never split
-and the published error is that of a constant. `fixed: {min_child_samples: 5}` changes this.
+On most folds of Yacht every level of the decisive feature has fewer rows, so its one-hot columns
+are not split and the published error is that of a constant. `fixed: {min_child_samples: 5}` changes
+this.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from scipy.stats import ttest_1samp, wilcoxon
+from scipy.stats import ttest_1samp, ttest_rel, wilcoxon
 from sklearn import datasets
 
 import npt
@@ -25,7 +25,7 @@ from tests.workflow.report.toy import SCORING
 from workflow.config.reading import read
 from workflow.report.ranks import primary_summary, rank_tests
 from workflow.report.sections import Section, Table
-from workflow.report.statistics import fold_test, fraction_tested
+from workflow.report.statistics import facts_of, fold_test, fraction_tested
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 
@@ -292,6 +292,8 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
     complete = table.tidy.query("share == 0.02 and kind == 'in training'").dropna(subset="effect")
     p_values = []
     for method, values in differences[~is_regression].groupby("method"):
+        if method == "npt_solved":
+            assert (len(values), round(wilcoxon(values).pvalue, 3)) == (25, 0.048)
         kept = complete.loc[complete["method"] == method, "dataset"]
         values = values[values.index.isin(kept, level="dataset")]
         assert len(values) == 22
@@ -559,3 +561,15 @@ def test_colours_are_completed_best_by_attention_to_the_context() -> None:
     assert cells["100 random pixels, RMSE"].tolist() == hundred
     assert cells["top half, RMSE"].tolist()[3:] == ["0.209 ± 0.001", "0.207 ± 0.002"]
     assert (errors.loc["ANP"] > errors.iloc[0]).tolist() == [False, False, False, True, False]
+
+
+def test_attentive_processes_are_compared_by_seed() -> None:
+    kernels = facts_of(reference_study("neural_processes/curves"), "kernels", ("kernel",))
+    anp = kernels.query("kernel == 'rbf' and method == 'attentive_neural_process'")
+    targets = anp.pivot(index="seed", columns="variant", values="target")
+    p_value = ttest_rel(targets["base"], targets["laplace"]).pvalue
+    assert (targets.mean().idxmax(), round(p_value, 2)) == ("base", 0.04)
+    tasks = facts_of(reference_study("neural_processes/completion"), "tasks", ("task", "square"))
+    anp = tasks.query("task == 'random_30' and method == 'attentive_neural_process'")
+    errors = np.sqrt(anp.pivot(index="seed", columns="variant", values="square"))
+    assert round(ttest_rel(errors["longer"], errors["base"]).pvalue, 3) == 0.045

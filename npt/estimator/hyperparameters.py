@@ -22,7 +22,7 @@ Settings = CompactSettings | NPTSettings | SolvedSettings
 LARGE_ROWS = 3_000
 MOST_SOLVED_ROWS = 4_000
 MOST_SOLVED_ROWS_OF_CLASSES = 1_500
-"""Rows up to which `auto` is solved NPT: where it was the better (docs/estimators.md)."""
+"""Rows up to which `auto` is solved NPT, which is fitted in seconds there."""
 
 
 SETTINGS: Mapping[ArchitectureName, type[Settings]] = {

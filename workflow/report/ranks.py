@@ -26,8 +26,8 @@ from workflow.report.statistics import (
 
 FEWEST_RANKED = 3  # datasets of which a mean rank is shown
 
-# The paper ranked values with more digits than it prints. Of all orders of methods that print
-# alike, this one gives its Table 1.
+# The paper ranked values with more digits than it prints. Of the orders of methods that print
+# alike, this is one that gives its Table 1.
 ORDER_OF_EQUALS = (
     "random_forest",
     "catboost",
