@@ -155,7 +155,7 @@ class Search:
             losses = self._fit_and_score(group)
             self.fits += 1
             fit = self.fits
-        except (UserError, ImportError):
+        except (UserError, ImportError, NameError, AttributeError):  # mistakes in code end the job
             raise
         except Exception as error:  # whatever a library raises is the result of its configuration
             if len(group) > 1:

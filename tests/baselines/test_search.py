@@ -68,9 +68,14 @@ def test_a_search_fails_if_all_configurations_do() -> None:
     assert reasons == ["the validation loss is nan", "ValueError: no luck"]
 
 
-def test_a_missing_library_is_raised() -> None:
-    with pytest.raises(ModuleNotFoundError):
-        tuned(Toy([ModuleNotFoundError("No module named 'xgboost'")]))
+@pytest.mark.parametrize("error", [ImportError, NameError, AttributeError])
+def test_a_mistake_in_code_is_raised(error: type[Exception], tmp_path: Path) -> None:
+    toy = Toy([3.0, error("no such thing")])
+    with pytest.raises(error):
+        tuned(toy, checkpoint=tmp_path / "journal")
+    toy.outcomes = [3.0, 0.0]  # it is corrected
+    fit = tuned(toy, checkpoint=tmp_path / "journal")
+    assert (fit.chosen, toy.fitted) == ({"i": 1}, [0, 1, 1])
 
 
 def test_too_many_train_rows_have_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,11 @@ class ProbeQuery:
         """
         if self.probe.lookup == "off":
             return self
-        return replace(self, probe=self.row_probe.with_table(self.table, self.split), answers={})
+        return self.with_probe(self.row_probe.with_table(self.table, self.split))
+
+    def with_probe(self, probe: Probe) -> ProbeQuery:
+        """The same query of another model, which has given no answers."""
+        return replace(self, probe=probe, answers={})
 
     def with_rows(self, rows: np.ndarray) -> ProbeQuery:
         """The same query for other rows."""

@@ -7,8 +7,6 @@ targets, and the duplicates of test rows show theirs.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from baselines import baselines
@@ -33,7 +31,7 @@ def probe(query: ProbeQuery) -> ProbeResult:
         posed = query.options.posed
         stored = duplicates_of(query, posed)
         probe = query.row_probe.among_duplicates(posed, query.rows, stored)
-        query = replace(query, probe=probe)
+        query = query.with_probe(probe)
     probe = query.row_probe
     task = duplicates_of(query, probe.lookup)
     truth = query.truth
