@@ -26,7 +26,7 @@ NEAREST = 32  # rows whose residuals move a prediction; rows at an equal distanc
 TIE = 1e-3  # difference of squared distances that is rounding
 PRIOR_WEIGHT = 1.0  # of the prediction, in rows of the context at distance zero
 LEAST_PROBABILITY = 1e-4
-SAMPLE = 512  # rows of the context whose mean distance is the unit of the reach
+SAMPLE = 512  # first rows of the context, whose mean distance is the unit of the reach
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,6 @@ def shown_beyond(outputs: Tensor, labels: Tensor) -> Tensor:
 
 
 def mean_distance(rows: Tensor) -> Tensor:
-    """Mean squared distance (K,) between encoded rows (K, m, r)."""
+    """Mean squared distance (K,) of the first encoded rows (K, m, r), also to themselves."""
     vectors = normalised(rows[:, :SAMPLE])
     return squared_distances(vectors, vectors).mean((1, 2))

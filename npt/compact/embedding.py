@@ -25,7 +25,8 @@ class CellEmbedding(nn.Module):
     """A token for each feature and, last, one for the target, which is always hidden.
 
     The token of a number x is `slope * x + functions(x) @ weight + offset`. That of a category is
-    the vector of its level. A missing or hidden cell has a learned vector of its column.
+    the vector of its level plus `offset`; of one whose levels are numbers, the sum of both. A
+    missing or hidden cell has a learned vector of its column.
 
     Attributes:
         numeric: Indices (q,) of the numbers among the features.

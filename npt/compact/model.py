@@ -3,7 +3,7 @@
 K members, n rows, m rows of the context, d features, e width of a token, r width of a row, C length
 of a label.
 
-An NPT (paper section 2) with three changes. Numbers have piecewise-linear embeddings. Rows are
+After NPT (paper section 2). Among the changes: Numbers have piecewise-linear embeddings. Rows are
 compressed to a narrow vector before attention between datapoints. And labels enter as values of
 that attention, not as inputs: a row sees the labels of the context, and never its own.
 """
@@ -50,8 +50,8 @@ class CompactNPT(nn.Module):
     """Attention between attributes, then between datapoints.
 
     Attributes:
-        reach: Squared distance (K,) within which residuals are copied; 0 copies nothing. It is
-            chosen after the training.
+        reach: Squared distance (K,) at which a copied residual weighs 1 / e; 0 copies nothing. It
+            is chosen after the training.
     """
 
     reach: Tensor
@@ -161,7 +161,7 @@ class CompactNPT(nn.Module):
         Args:
             hidden: Cells (K, n, d) to hide.
             invisible: Which row (n, n) does not attend to which; no scored one may attend to
-                itself.
+                itself, but in the lookup task.
         """
         rows = self.encode(features, hidden)
         context = self.context(rows, labels)

@@ -52,10 +52,11 @@ class CompactSettings(Strict):
     between_attributes: bool = True
     """Attributes attend to each other; without, their blocks keep the feed-forward half."""
     copies: bool = True
-    """Predictions are moved by residuals of near rows, where that lowers the validation loss."""
+    """Predictions are moved by residuals of near rows, if that lowers the validation loss by more
+    than a standard error."""
     target_mask: Share | None = None
     """Share of a batch whose labels are hidden and scored; None scores every row, beside the labels
-    of all others (leave-one-out)."""
+    of the others (leave-one-out)."""
     lookup: Literal["off", "original", "add_one"] = "off"
     """The lookup task (paper section 4.2, Appendix B.1): the context is duplicates of the predicted
     rows, which show their labels; with `add_one`, larger by one standard deviation. In training
@@ -69,9 +70,9 @@ class CompactSettings(Strict):
     feature_mask: Shares = Field(default=[0.03, 0.03, 0.0, 0.15])
     """Share of the feature cells that are hidden in an update, by kind of member."""
     context_dropout: Share = 0.1
-    """Share of the other rows that no row attends to in an update."""
+    """Share of the other rows that no row attends to in an update; none with `target_mask`."""
     weight_decay: float = Field(default=0.1, ge=0, le=100)
-    """Decoupled weight decay of matrices and embeddings."""
+    """Decoupled weight decay of matrices and of embeddings of bins and levels."""
 
     updates: Updates = 600
     """Most training steps."""

@@ -42,7 +42,7 @@ def batch_count(
 
 
 def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
-    """Rows of the largest batch in any mode, duplicates of the lookup task included."""
+    """At most so many rows has a batch of any mode, duplicates of the lookup task included."""
     rows = len(data.part)
     if settings.batch_rows is not None:
         rows = min(rows, max(settings.batch_rows, settings.evaluation_rows or 0))

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from npt.atomic import partial_of
+from npt.nn.memory import is_lacking
 
 LAYOUT = 4  # of a checkpoint; raised when its entries change
 
@@ -50,6 +51,8 @@ def read_tensors(path: Path) -> dict[str, Any]:
             raise
         raise DamagedError("cut off") from None
     except Exception as error:  # nearly any kind, depending on where the damage is
+        if is_lacking(error):
+            raise
         raise DamagedError(type(error).__name__) from None
     if not isinstance(content, dict):
         raise DamagedError(type(content).__name__)

@@ -40,7 +40,8 @@ class Training(ABC, Generic[Network, Moves]):
         seed: Seed of the random numbers.
         tensors: What it is trained on.
         updates: Number of updates that were done.
-        losses: Lowest validation loss (K,) of each member; infinite before the first evaluation.
+        losses: Validation loss (K,) of each member, by default the lowest; infinite before the
+            first evaluation.
         best_updates: Updates (K,) that these came from.
         earlier_seconds: Time before an interruption.
         is_finished: Whether an evaluation has ended the training early.
@@ -122,7 +123,7 @@ class Training(ABC, Generic[Network, Moves]):
         metrics: Path | None = None,
         visible: bool | None = None,
     ) -> Self:
-        """Do the updates that are left; the model ends with its best weights.
+        """Do the updates that are left; the model ends with the weights that `keep` kept.
 
         Args:
             checkpoint: Read at the start and written at intervals. A resumed training ends with

@@ -6,6 +6,8 @@ are the embedding of cells and the predictions, which are small beside the block
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -39,7 +41,8 @@ def update(n: int, d: int, settings: NPTSettings) -> int:
 
 def update_flop(settings: NPTSettings, rows: int, columns: int, image: Image | None) -> int:
     """Operations of a training step on a table, with the encoder of its images."""
-    batch = min(rows, settings.batch_rows or rows)
+    batches = math.ceil(rows / (settings.batch_rows or rows))
+    batch = math.ceil(rows / batches)
     if settings.lookup != "off":
         batch *= 2  # every row has a duplicate
     if image is None:

@@ -35,7 +35,8 @@ def influence_bound(
 
     Returns:
         Bounds for the changed row and for any other row, of standardised values or logits.
-        Infinite where a block has no bound, and of images.
+        Infinite where a block has no bound, and of images; for other rows 0 where none is attended
+        to.
     """
     together = math.inf
     if isinstance(model.embedding, ColumnEmbedding):
@@ -58,7 +59,8 @@ def influence_bound(
         if attention and source:  # zero times an infinite bound is no number
             reached += attention * source
         other = reached * feed_forward if reached else 0.0
-        together *= (residual + attention) * feed_forward
+        if together:
+            together *= (residual + attention) * feed_forward
     with torch.no_grad():
         head = matrix_norm(model.head.target_layer()[0], norm).item()
     return together * head, other * head

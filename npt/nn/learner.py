@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class NPTLearner(NetworkLearner):
-    """Trains on all rows of a blind table.
+    """By default, trains on all rows of a blind table.
 
-    A prediction depends on every row's features and the labels that masking allows. Validation
-    rows are predicted in validation mode, all others in test mode.
+    A prediction depends on the features of the rows of its batch, and the labels that masking
+    allows. Validation rows are predicted in validation mode, all others in test mode.
     """
 
     network = "npt.nn.trained:TrainedNPT"
 
     def training(self, trained: TrainedNPT, table: Table, split: Split) -> NPTTraining:
-        """The training on all rows."""
+        """The training on the table."""
         from npt.nn.training import NPTTraining
 
         return NPTTraining(trained.model, trained.data, self.settings, trained.seed)

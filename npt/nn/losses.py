@@ -83,7 +83,7 @@ def training_loss(
 
 
 def tradeoff(update: int, settings: NPTSettings) -> float:
-    """Weight of the feature loss at update t = 1 .. T: cosine from its start to 0, or constant."""
+    """Weight of the feature loss at update t = 1 .. T: cosine to nearly 0, or constant."""
     if settings.tradeoff == "constant":
         return settings.tradeoff_start
     progress = max(update - 2, 0) / settings.updates

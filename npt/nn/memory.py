@@ -33,6 +33,11 @@ def free() -> float:
     return max(0.0, available)
 
 
+def is_lacking(error: Exception) -> bool:
+    """Whether PyTorch could not allocate memory; on the CPU it raises a plain RuntimeError."""
+    return type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
+
+
 def _limit_of_container() -> float:
     maximum = _content(CGROUP / "memory.max").strip()
     return float(maximum) if maximum.isdecimal() else math.inf

@@ -13,6 +13,7 @@ import numpy as np
 
 from npt.errors import Infeasible, UserError
 from npt.interface import Fit, Prediction, Resources
+from npt.nn.memory import is_lacking
 from npt.table import Split, Table
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class NetworkLearner(ABC):
         Raises:
             Infeasible: The table does not fit into the device's memory, too few targets are known,
                 or the training diverged.
+            UserError: The settings do not fit the table or the device.
         """
         from npt.nn.checkpoint import Checkpoint, stamp
 
@@ -101,18 +103,16 @@ class NetworkLearner(ABC):
         """Read the weights of a trained network; only tensors are unpickled.
 
         Raises:
+            Infeasible: The weights do not fit into the device's memory.
             UserError: The file is damaged, or holds the weights of another model.
         """
-        import torch
-
         from npt.nn.checkpoint import DamagedError, read_tensors
 
         device = prepared_device(resources)
         trained = resolve_name(cls.network).untrained(settings, device, table, split, seed)
         try:
-            return trained.with_weights(read_tensors(path))
-        except torch.OutOfMemoryError:
-            raise
+            with memory_needed(device):
+                return trained.with_weights(read_tensors(path))
         except DamagedError as error:
             reason = str(error)
         except (RuntimeError, KeyError, AttributeError):
@@ -158,13 +158,11 @@ def prepared_device(resources: Resources) -> torch.device:
 
 @contextmanager
 def memory_needed(device: torch.device) -> Generator[None]:
-    """Raise `Infeasible` where memory runs out; the CPU's allocator raises a plain RuntimeError."""
-    import torch
-
+    """Raise `Infeasible` where memory runs out."""
     try:
         yield
     except RuntimeError as error:
-        if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error):
+        if is_lacking(error):
             reason = str(error).partition("\n")[0]
             raise Infeasible(f"out of memory on {device}: {reason}") from error
         raise

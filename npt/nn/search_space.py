@@ -40,8 +40,8 @@ def draw_valid(
 def _candidate(base: NPTSettings, source: random.Random) -> dict[str, Any]:
     """Architecture, masks and optimisation vary.
 
-    Batches, number of updates and evaluation stay, so that no trial costs more than twice the base.
-    Features that are not masked stay so.
+    Batches, number of updates and evaluation stay, so that no trial has more than twice the matrix
+    products of the base. Features that are not masked stay so.
     """
     choose = source.choice
     changes: dict[str, Any] = {

@@ -69,26 +69,27 @@ class NPTSettings(Strict):
     """Dropout rate of activations."""
     kernel: Kernel = "dot"
     """Scores of attention: dot products, or negative squared distances with keys of their own or
-    with those tied to the queries, which has a Lipschitz constant, or scaled down to
+    with those tied to the queries, which has a Lipschitz constant, or scaled to
     `contraction`. With `span`, a learned Gaussian of the distance of two rows' features is joined
     to dot products between datapoints."""
     contraction: float = Field(default=0.9, ge=0, le=1e9)
-    """Lipschitz constant of attention with the kernel l2_contractive, in the maximum or the
-    Euclidean norm, whichever has the smaller bound. Below 1 the sum of input and attention can be
-    inverted; 0 leaves attention out."""
+    """Bound of the Lipschitz constant of attention with the kernel l2_contractive, in the maximum
+    or the Euclidean norm, whichever has the smaller bound. Below 1 the sum of input and attention
+    can be inverted; 0 leaves attention out."""
     span: float = Field(default=1.0, gt=0, le=1e6)
     """First sigma of a column's span, in standard deviations times the root of the number of
     feature columns."""
     span_threshold: float | None = Field(default=None, gt=0, lt=1)
-    """Rows whose Gaussian is smaller are not attended to."""
+    """Rows whose Gaussian is smaller are not attended to, but for the nearest."""
     span_form: Literal["added", "multiplied"] = "added"
     """The logarithm of the Gaussian is added to the scores, or the Gaussian is multiplied with
     them, which moves scores of distant rows to 0."""
     layer_norm: LayerNorm = "standard"
-    """LayerNorm in the blocks, its centring alone, or none; the last two have Lipschitz
-    constants."""
+    """LayerNorm in the blocks, its centring alone, or none; the last two have useful
+    Lipschitz constants."""
     layer_norm_on: Literal["query", "all"] = "query"
-    """Input of LayerNorm in a block: the queries alone, or keys and values too."""
+    """Input of LayerNorm in a block: the queries alone, or keys and values too, as tied
+    kernels always have."""
     residual_start: Literal["random", "identity"] = "random"
     """First weights of a block's projected residual. Random ones shrink the signal from block to
     block, so that deep networks hardly train."""
@@ -96,7 +97,8 @@ class NPTSettings(Strict):
     """Blocks between datapoints; without them, half the blocks remain."""
     attends_to: Literal["all", "self"] = "all"
     """Rows that blocks between datapoints attend to: all, or `self`, each to itself alone. The
-    network has the same layers, but its queries and keys have no effect: every attention weight is
+    network has the same layers, but its queries and keys have no effect, apart from values that
+    tied kernels make of them: every attention weight is
     1, and none is dropped."""
     between_attributes: bool = True
     """Blocks between attributes; without them, half the blocks remain."""
@@ -149,7 +151,7 @@ class NPTSettings(Strict):
     schedule: Schedule = "flat_then_cosine"
     """Schedule of the learning rate."""
     schedule_share: Fraction = 0.7
-    """Flat fraction of flat_then_cosine; warm-up fraction of the other schedules."""
+    """Flat fraction of flat_then_cosine; warm-up fraction of polynomial and cosine_cyclic."""
     clip: float = Field(default=1.0, ge=0, le=1e9)
     """Bound on the absolute value of a gradient's elements."""
     lookahead_steps: int = Field(default=6, ge=1, le=10**6)

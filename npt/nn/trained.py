@@ -29,7 +29,7 @@ from npt.seeding import generator_for
 from npt.table import Part, Split, Table, Task
 
 CPU_CELLS = 65_536  # about what stays in a processor's cache
-BYTES_PER_FEATURE = 64  # of a cell's embedding: a dozen activations of a block, in float32
+BYTES_PER_FEATURE = 64  # of a cell's embedding: sixteen activations of a block, in float32
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
 class NPTTraining(Training[NPT, Lookahead]):
     """The training of an NPT, which is evaluated by the label loss of the validation rows.
 
-    On a GPU, updates and evaluations of tables are recorded as CUDA graphs.
+    On a GPU, updates and evaluations of one batch are recorded as CUDA graphs, where `can_record`.
 
     Attributes:
         per_epoch: Number of batches of an epoch; every epoch is a new partition of the table.

@@ -92,7 +92,7 @@ class NPTProcessSettings(TrainingSettings):
 
     @property
     def network(self) -> NPTSettings:
-        """Settings of the network; its data are drawn anew, so that nothing is dropped out."""
+        """Settings of the network; nothing is dropped out, since curves are drawn anew."""
         return NPTSettings(
             width=self.width,
             layers=self.layers,

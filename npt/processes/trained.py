@@ -65,7 +65,7 @@ class TrainedProcess(TrainedNetwork):
 
     @torch.no_grad()
     def predict(self, rows: np.ndarray) -> Prediction:
-        """Means (n,) of validation or test rows, each among all targets of its realisation."""
+        """Means (n,) of validation or test rows, each among all targets of its part."""
         values = np.full(len(self.data.number), np.nan)
         for part in HELD_OUT:
             if not (self.data.part[rows] == part).any():

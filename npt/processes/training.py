@@ -161,7 +161,7 @@ class ProcessTraining(Training[Process, Adam]):
         return objective.detach()
 
     def evaluate(self, number: int, loss: float | Tensor) -> dict[str, float] | None:
-        """Log-likelihoods of the held-out tables."""
+        """Log-likelihoods of the validation tables."""
         settings = self.settings
         if number % settings.evaluate_every and number < settings.updates:
             return None

@@ -87,7 +87,7 @@ class Context:
         """A context in which rows with equal features are one, and so are left out together.
 
         To a ridge regression, k equal rows are one row with their mean target and a ridge divided
-        by k. The order of the original rows makes no difference.
+        by k. The order of the original rows changes rounding alone.
 
         Args:
             features: (N, F), NaN where missing.

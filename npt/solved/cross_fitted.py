@@ -11,7 +11,7 @@ FOLDS = 10
 
 
 class CrossFitted:
-    """Predictions of numbers without a context row, by models that were tuned without its fold.
+    """Predictions of numbers without the fold of a context row, by models of the other folds.
 
     `SolvedNPT` has methods of the same names in closed form, with what is tuned on all rows.
 
@@ -40,14 +40,14 @@ class CrossFitted:
             self.models.append(model)
 
     def left_out(self) -> np.ndarray:
-        """Predictions (m,) of the context rows, each without its own label."""
+        """Predictions (m,) of the context rows, each without the labels of its fold."""
         predictions = np.empty(len(self.context.weights))
         for fold, model in zip(self.folds, self.models, strict=True):
             predictions[fold] = model.predict(self.context.features[fold])
         return predictions
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
-        """Predicted numbers (n, m) of rows (n, F), each without one context row."""
+        """Predicted numbers (n, m) of rows (n, F), each without the fold of one context row."""
         predictions = np.empty((len(features), len(self.context.weights)))
         for fold, model in zip(self.folds, self.models, strict=True):
             predictions[:, fold] = model.predict(features)[:, None]

@@ -45,7 +45,7 @@ class Landmarks:
 
 @dataclass(frozen=True)
 class LandmarkSolution:
-    """A ridge regression on the features; the methods are those of `Solution`.
+    """A ridge regression on the features; its methods are named as those of `Solution`.
 
     Attributes:
         factor: Cholesky factor (M, M) of moments plus ridge.
@@ -91,7 +91,7 @@ class LandmarkSolution:
     def without(
         self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
     ) -> torch.Tensor:
-        """Predictions (n, C) of queries, each without context rows (n, k) of its landmarks."""
+        """Predictions (n, C) of queries, each without context rows (n, k) of its own."""
         landmarks = self.landmarks
         slopes, intercept = self.coefficients(targets)
         weights = self.weights(kernel).gather(1, left_out)

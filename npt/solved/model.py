@@ -133,7 +133,7 @@ class SolvedNPT:
         self.mixture = mixture
         slopes, intercepts = map(torch.stack, zip(*coefficients, strict=True))
         shared = self.mixture.shares[:, None, None] * slopes
-        self.slopes = shared.unflatten(0, (len(self.kernels), -1)).sum(1)  # (H, m, C)
+        self.slopes = shared.unflatten(0, (len(self.kernels), -1)).sum(1)  # (H, keys, C)
         self.intercept = self.mixture.shares @ intercepts
 
     def among(self, features: np.ndarray, labels: np.ndarray) -> SolvedNPT:
@@ -167,7 +167,7 @@ class SolvedNPT:
     def loss(self) -> float:
         """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats.
 
-        Equal rows are left out together, and each of them counts with its tuned label.
+        Equal rows are left out together, and each of them counts with its own label.
         """
         shares = self.weights / self.weights.sum()
         if self.classes is None:
@@ -199,7 +199,7 @@ class SolvedNPT:
         return self.context_weights(features)[:, context.groups] * shares
 
     def without(self, features: np.ndarray, *places: np.ndarray) -> list[np.ndarray]:
-        """Predictions of rows (n, F), each without context rows of its tuned, in closed form.
+        """Predictions of rows (n, F), each without context rows of its own, in closed form.
 
         What is tuned and mixed stays as it is.
 
@@ -268,7 +268,7 @@ class SolvedNPT:
 
     @cached_property
     def left_out_scores(self) -> torch.Tensor:
-        """Predictions (m, C) of the context rows, each without its tuned label.
+        """Predictions (m, C) of the context rows, each without its own label.
 
         Standardised targets, or shares of classes minus those of the context.
         """
@@ -299,7 +299,7 @@ class SolvedNPT:
             yield zip(of_head, solutions, strict=True)
 
     def _attending(self, cells: Cells) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solved]]:
-        """Share in the mixture, kernel (n, m) of queries, and solution."""
+        """Share in the mixture, kernel (n, keys) of queries, and solution."""
         for head, solutions in enumerate(self._shared_solutions()):
             near = self._near(head, cells)
             for share, solution in solutions:

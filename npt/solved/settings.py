@@ -13,7 +13,7 @@ Rows = Annotated[int, Field(ge=2)]
 
 
 class SolvedSettings(Strict):
-    """Tuning, heads and sizes; the defaults were chosen on the tables named in docs/solved.md."""
+    """Tuning, heads and sizes; docs/solved.md says how the defaults were chosen."""
 
     steps: int = Field(default=20, ge=0, le=10_000)
     """Steps of the tuning; with 0, all columns weigh alike."""
@@ -23,7 +23,7 @@ class SolvedSettings(Strict):
     """Penalty of the squares of what is tuned, which starts at zero; (100 / m)² times as much for
     m < 100 different rows of a classification."""
     pull_rows: Rows = 200
-    """Rows of a regression above which the pull falls in proportion to their number."""
+    """Rows of a regression above which the pull falls in inverse proportion to their number."""
     tuned_rows: Rows = 160
     """Most context rows of a step, drawn at random."""
     ridges: Annotated[list[Positive], Field(min_length=1, max_length=8)] = Field(
@@ -35,6 +35,6 @@ class SolvedSettings(Strict):
     exact_rows: Rows = 4000
     """Most context rows whose system is solved directly."""
     landmarks: Rows = 1500
-    """Rows that the others attend through, if there are more than `exact_rows`."""
+    """Most rows that all attend through, if there are more than `exact_rows`."""
     seed: int = Field(default=0, ge=0)
     """Of the rows that are drawn."""

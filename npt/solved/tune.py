@@ -12,7 +12,7 @@ from npt.solved.solve import solve
 BETAS = (0.8, 0.95)
 LEAST_RIDGE = 3e-3  # below it, float32 rounds too much
 LARGEST_FACTOR = 20.0  # of a ridge
-LEAST_ERROR = 1e-5  # in units of the targets' variance
+LEAST_ERROR = 1e-5  # of numbers, in units of their variance
 FEW_ROWS = 100  # of a classification: with half of them, the pull is four times as strong
 
 
@@ -39,7 +39,7 @@ def tune(
 
     Args:
         cells: Context rows.
-        targets: (m, C), with a variance of about one.
+        targets: (m, C): numbers with a variance of one, or one-hot classes minus their shares.
         weights: (m,).
 
     Returns:

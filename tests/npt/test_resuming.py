@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from npt.compact.learner import CompactLearner
-from npt.errors import UserError
+from npt.errors import Infeasible, UserError
 from npt.interface import Resources
 from npt.nn.checkpoint import Checkpoint, stamp
 from npt.nn.device import has_bfloat16
@@ -317,3 +317,19 @@ def test_damaged_or_other_weights_are_refused(
         learner.load(settings, Resources(), path, *blind_table(), 1)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_lack_of_memory_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "weights.pt"
+    learner, settings = LEARNERS["npt"]
+    fold = blind_table()
+    resolve_name(learner.network).untrained(settings, torch.device("cpu"), *fold, 1).save(path)
+
+    def load(*_: Any, **__: Any) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(torch, "load", load)
+    with pytest.raises(Infeasible, match="out of memory on cpu"):
+        learner.load(settings, Resources(), path, *fold, 1)
+    with pytest.raises(RuntimeError, match="can't allocate memory"):
+        RUNS["npt"](checkpoint=Checkpoint(path, "one", 60))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from filelock import AcquireReturnProxy, FileLock, Timeout
 
-from npt.errors import UserError, require_known
+from npt.errors import Infeasible, UserError, require_known
 from workflow.planning import paths
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def limit_threads(threads: int) -> None:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """End the program in one line at a user error or a full disk."""
+    """End the program in one line at a user error, too little memory or a full disk."""
     try:
         yield
-    except UserError as error:
+    except (UserError, Infeasible) as error:
         sys.exit(f"error: {error}")
     except OSError as error:
         file = f"{error.filename}: " if error.filename else ""

@@ -1,10 +1,10 @@
 """Multi-head attention over queries and keys (..., s, c) and values (..., s, c').
 
-On a GPU, PyTorch's fused kernels. On the CPU those have no dropout and are slow for short
-sequences, so there the probabilities are computed explicitly, in blocks that stay in the
-processor's cache. Where all of them together would be large, the backward pass recomputes them, so
-that memory grows linearly with the rows. Without dropout, very short sequences need no matrix
-product.
+On a GPU, PyTorch's fused kernels, but for many short sequences. On the CPU those have no dropout
+and are slow for short sequences, so there the probabilities are otherwise computed explicitly, in
+blocks that stay in the processor's cache. Where all of them together would be large, the backward
+pass recomputes them, so that memory grows linearly with the rows. Without dropout, very short
+sequences need no matrix product.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHORT = 256
 # Lengths without dropout on the CPU.
 FASTER_ELEMENTWISE = range(1, 5)
 FASTER_EXPLICITLY = range(5, 48)
-LANES = 16  # a softmax over a row of another length takes up to ten times as long
+LANES = 16  # a softmax over a row whose length is no multiple takes up to ten times as long
 BLOCK_SCORES = 2**21
 KEPT_SCORES = 2**24  # more probabilities are computed again in the backward pass
 

@@ -166,6 +166,7 @@ def test_a_batch_has_its_rows_and_their_duplicates() -> None:
     batch = SMALL.changed(batch_rows=40)
     whole = flops.update(40, 5, SMALL)
     assert flops.update_flop(batch, 1000, 5, None) == whole
+    assert flops.update_flop(SMALL.changed(batch_rows=45), 80, 5, None) == whole  # two of 40
     doubled = flops.update(80, 5, SMALL)
     lookup = batch.changed(**LOOKUP)
     assert flops.update_flop(lookup, 1000, 5, None) == doubled
