@@ -1,4 +1,4 @@
-"""The paper's baselines, with the same contract as NPT, one file each."""
+"""The paper's baselines and further methods, with the same contract as NPT, one file each."""
 
 from __future__ import annotations
 

@@ -33,16 +33,17 @@ class Baseline(ABC):
         libraries: Distributions whose versions rows record.
         test_settings: Settings with which it trains in well below a second.
         version: Raised by hand when its predictions change, so that its runs are made anew.
-        quick: A part of the paper's grid for small machines.
-        paper: The paper's grid, where it is one for all tasks and sizes.
+        quick: A grid for small machines; of the paper's methods, a part of its grid.
+        paper: The paper's grid, or of other methods the whole one, where it is one for all tasks
+            and sizes.
         defaults: Parameters that every configuration has unless it states others.
-        schema: Allowed values of parameters; None leaves all of them to the library.
+        schema: Allowed values of parameters; without it their types alone are checked.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.
         takes_missing: Can receive missing numbers as NaN.
         most_rows: Largest number of train rows.
-        slow: Whether each fold is a separate job.
+        slow: Whether each fold is a separate job, unless the grid is quick.
         accelerated: Whether it can use a GPU.
         keeps_train_rows: Predicts from stored train rows; `fit` returns a `RowPredictor`.
         untrained: Parameters under which `fit` returns the initial model, before it learns; None
@@ -76,7 +77,7 @@ class Baseline(ABC):
     extra: ClassVar[str] = ""
 
     def quick_grid(self, task: Task) -> Grid:
-        """A part of the paper's grid for small machines."""
+        """A grid for small machines."""
         return self.quick
 
     def paper_grids(self, task: Task, size: Size) -> list[Grid]:
@@ -180,7 +181,7 @@ class Baseline(ABC):
         return grids
 
     def _require_tunable(self, grid: Grid) -> None:
-        """Check that a custom grid tunes what a grid of the paper tunes, unless there is nothing.
+        """Check that a custom grid tunes what a declared grid tunes, unless there is nothing.
 
         Raises:
             UserError: Names the parameter that has no values, has one that is not like those of

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SMOOTHNESS = {"rbf": math.inf, "matern_5/2": 2.5, "matern_3/2": 1.5}  # of the Matérn kernels
 LEARNING_CELLS = 32_000_000  # rows squared times features: gradients of 256 MB
 ITERATIONS = 40  # of L-BFGS
-NOISE = (1e-4, 2.0)  # bounds of its variance, in that of the targets
+NOISE = (1e-4, 2.0)  # bounds of its variance, in that of numbers as targets
 SIGNAL = (1e-2, 1e3)  # bounds of the kernel's variance
 LENGTHS = (5e-2, 1e4)  # bounds of the length scales, in standard deviations of a feature
 LEAST_PROBABILITY = 1e-6

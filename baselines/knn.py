@@ -134,7 +134,7 @@ class Neighbours(RowPredictor):
         return self._votes(stored, features, parameters).toarray()
 
     def _votes(self, stored: StoredRows, features: np.ndarray, parameters: Parameters) -> csr_array:
-        """Shares (n, m) of the vote; neighbours at distance zero have all of it.
+        """Shares (n, m) of the vote; by distance, neighbours at distance zero have all of it.
 
         The neighbours of the last rows are kept, which all configurations of a search share.
         """

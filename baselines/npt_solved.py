@@ -1,6 +1,6 @@
 """Solved NPT: attention between datapoints whose weights are solved for; see `npt/solved/`.
 
-It has no search space: its validation is the exact leave-one-out error of the train rows.
+It has no search space: it is tuned by the exact leave-one-out error of the train rows.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Search:
             data, the seed, the settings, and versions of the method and of libraries.
         outcomes: What is known of the different models that are tried.
         trials: All configurations that were tried, in the order of the grid.
-        fits: Number of models that were fitted.
+        fits: Number of models whose fits succeeded.
         winner: The best model that was fitted here.
     """
 

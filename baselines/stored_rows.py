@@ -60,7 +60,8 @@ class RowPredictor(ABC):
     ) -> np.ndarray:
         """Standardised values (n,) or probabilities (n, K) of features (n, F), from some rows.
 
-        Neither the order of the stored rows nor the other queries change a prediction.
+        Neither the order of the stored rows, but for ties, nor the other queries change a
+        prediction.
         """
 
     @abstractmethod

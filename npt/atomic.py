@@ -1,4 +1,4 @@
-"""Atomic writes: a file is either complete or absent."""
+"""Atomic writes: a file is complete, what it was before, or absent."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ class Trial:
 
     Attributes:
         parameters: Hyper-parameters of the configuration.
-        validation_loss: NaN if the configuration failed.
+        validation_loss: Not finite if the configuration failed.
         reason: Why it failed; empty if it did not.
         fit: Number of the model that was trained for it, from 1. Configurations with equal
-            numbers shared a model. 0 if it failed.
-        seconds: Training time of that model.
+            numbers shared a model. 0 if none was trained.
+        seconds: Time of training that model, and of scoring what shares it.
     """
 
     parameters: Mapping[str, Any]
@@ -45,12 +45,12 @@ class Fit:
     """Summary of a training.
 
     Attributes:
-        chosen: Hyper-parameters of the final model, as far as a search chose them.
+        chosen: Hyper-parameters of the final model that a search or the training chose.
         validation_loss: Validation loss of the final model.
         fits: Number of models that were trained.
-        parameters: Number of weights of the final model, where it has any.
+        parameters: Number of weights of NPTs and processes.
         earlier_seconds: Training time before an interruption.
-        trials: All configurations of a search, in the order of its grid.
+        trials: Configurations that a search tried, in the order of its grid.
         grid: Number of configurations in the grid.
         models: Number of distinct models among the trials.
     """

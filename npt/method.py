@@ -24,11 +24,12 @@ class Method:
     Attributes:
         name: Identifier; that of its module.
         title: Name in tables and figures.
-        settings: Class of its settings, whose defaults are the paper's.
+        settings: Class of its settings; of the paper's methods, the defaults are the paper's.
         build: Returns a learner from an instance of `settings`.
         supports: Returns the reason for refusing a task, or None.
-        draw: Returns random changes of settings for a tuning trial, by seed. A method without
-            it tunes itself during `fit`, within the `budget` of its settings.
+        draw: Returns random changes of settings for a tuning trial, by seed. Baselines, without it,
+            tune themselves during `fit`, within the `budget` of their settings; processes are not
+            tuned.
         slow: Of a method with a `grid`: whether each fold is a job, unless the grid is quick.
         accelerated: Whether it computes on a GPU where the profile has one.
         version: Raised by hand when its predictions change, so that its runs are made anew.
@@ -40,7 +41,7 @@ class Method:
         update_flop: Module and name of what returns the operations of a training step, by an
             instance of `settings`, rows and columns of the table, and the layout of its images;
             empty but for the exact NPT.
-        refit: Returns that model by training with the hyper-parameters that a search chose
+        refit: Returns the trained model by training with the hyper-parameters that a search chose
             (`chosen` of its row); for methods without weights.
         probe: Module and name of the probe of a trained model.
         realisations: Whether it learns from many tables, and takes datasets of them alone.

@@ -1,4 +1,4 @@
-"""Metrics of a prediction (paper section 4.1). A learner never computes one."""
+"""Metrics of a prediction (paper section 4.1). A learner computes none of test rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Metric:
     """A metric.
 
     `compute(truth, predicted)` takes class codes (n,) and probabilities (n, C), or values (n,).
-    Values lie between 0 and `maximum`.
+    Values lie between 0 and `maximum`; AUROC is NaN where one class occurs.
     """
 
     name: str
@@ -60,6 +60,8 @@ def _accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
 def _auroc(truth: np.ndarray, predicted: np.ndarray) -> float:
     from sklearn.metrics import roc_auc_score
 
+    if len(np.unique(truth)) < 2:
+        return float("nan")
     return float(roc_auc_score(truth, predicted[:, 1]))
 
 

@@ -102,6 +102,7 @@ def dependence(
 
     Raises:
         ValueError: It is unknown how to give the model other rows, or an argument is wrong.
+        TypeError: An argument is of another type.
     """
     if columns not in get_args(ColumnChoice):
         raise ValueError(f"columns: {unknown(columns, get_args(ColumnChoice))}")

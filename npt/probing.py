@@ -205,7 +205,8 @@ class RowProbe(Probe, ABC):
     ) -> np.ndarray:
         """Predict test rows, each with its context perturbed by independent draws.
 
-        Draws depend on the row and the seed alone, not on what is predicted together.
+        Draws depend on the row, its context, the perturbation and the seed alone, not on what is
+        predicted together.
         """
         by_row: dict[int, np.ndarray] = {}
         for group in self.query_groups(rows):

@@ -67,7 +67,7 @@ class Table:
 
     Attributes:
         columns: The d columns.
-        cells: An array (N,) for each column, read-only and of the smallest exact type. A
+        cells: An array (N,) for each column, not to be changed, of the smallest exact type. A
             continuous column holds numbers, NaN where missing. A categorical column holds
             indices of `levels`, -1 where missing. A missing target is never shown to a method
             and never scored.

@@ -24,8 +24,8 @@ class TrainRows(Strict):
 
     Attributes:
         share: Share of the train rows that are there.
-        labels: Number of train rows that show their targets; None for all. Validation rows show
-            theirs in the same proportion, at least one.
+        labels: Number of train rows that show their targets; None for all, as with a `share` below
+            1. Validation rows show theirs in the same proportion, at least one.
         unlabelled: What becomes of the other train rows: they show their features, or features
             that are permuted among them, each by itself, or they are removed.
     """

@@ -86,8 +86,8 @@ class DeepKernelPredictor:
     def recall(self, duplicates: Duplicates, parameters: Parameters) -> np.ndarray:
         """Posterior means (n,) at originals of an exact process on duplicates (section B.1).
 
-        It has the trained kernel in double precision, without noise but for the least jitter with
-        which the kernel has a Cholesky factor.
+        It has the trained kernel in double precision, without noise but for a jitter, the least
+        from 1e-6 of the diagonal on with which the kernel has a Cholesky factor.
 
         Raises:
             Infeasible: There is none.

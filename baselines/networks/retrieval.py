@@ -1,7 +1,7 @@
 """Networks that retrieve stored rows: their training, and the trained model.
 
 A train row is predicted from the other train rows, never from itself, so that its own target
-cannot reach its prediction.
+cannot reach its prediction (but for ANP, which reproduces its context).
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class RetrievalNetwork(nn.Module, ABC):
 
     @abstractmethod
     def retrieved(self, features: Tensor, stored: Tensor) -> Tensor:
-        """Weights (n, m) of the stored rows (m, F) for other queries (n, F), which sum to one."""
+        """Weights (n, m) of the stored rows (m, F) for other queries (n, F).
+
+        They sum to one, or are zeros if nothing is retrieved.
+        """
 
     @abstractmethod
     def forward(
@@ -55,7 +58,8 @@ class RetrievalNetwork(nn.Module, ABC):
             batch: Indices (n,) among the train rows.
             features: Those (m, F) of all train rows.
             labels: Theirs (m,).
-            most: Number of rows from which the batch is predicted, if there are more.
+            most: Number of rows from which the batch is predicted, besides its own, if there are
+                more.
         """
         rows = len(features)
         candidates = torch.arange(rows)

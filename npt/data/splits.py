@@ -31,8 +31,9 @@ def splits(
 ) -> list[Split]:
     """The folds of a table, the same for every method.
 
-    Test rows come from a shuffled K-fold (stratified for classification) or are the last rows of
-    the file. Validation rows are a random draw from the rest, stratified likewise.
+    Test rows come from a K-fold (shuffled, and stratified for classification), are the last rows
+    of the file or the latest ones, or are those of a task. Validation rows are a random draw from
+    the rest, stratified likewise.
 
     Args:
         groups: Group of every row (N,); the rows of a group stay together. The share of validation
@@ -184,6 +185,8 @@ def _some_groups(rest: Rows, groups: Values, truth: np.ndarray, fraction: float)
             held_out = enlarged
     if not chosen.any():
         chosen[scored[sizes[scored].argmin()]] = True
+    if chosen[scored].all():
+        chosen[scored[sizes[scored].argmin()]] = False
     in_validation = chosen[codes]
     return rest[~in_validation], rest[in_validation]
 

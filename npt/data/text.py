@@ -37,7 +37,7 @@ def whole_numbers(names: Sequence[str]) -> Read:
 
 
 def numbers(path: Path, names: Sequence[str], *, whole: bool = False) -> Iterator[pd.DataFrame]:
-    """Frames of some ten thousand rows each.
+    """Frames of two megabytes of text each.
 
     Args:
         path: File without a header, gzipped or not.

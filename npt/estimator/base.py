@@ -91,7 +91,8 @@ class NPTEstimator(BaseEstimator):
     members : int, optional
         Networks whose predictions are averaged (compact).
     batch_size : int, optional
-        Rows of a training batch. None takes all rows in the exact NPT.
+        Fewest (compact) or most (exact NPT) rows of a training batch. None takes all rows in the
+        exact NPT.
     context_size : int, optional
         Most fitted rows, those of the validation included, that a predicted row attends to, drawn
         at random (compact).
@@ -196,8 +197,9 @@ class NPTEstimator(BaseEstimator):
         Args:
             X: Features (n, d), an array or a frame.
             y: Targets (n,).
-            X_val: Rows that select the best weights, instead of a fraction of X. Compact and exact
-                NPT are not trained on them; in the compact NPT, predicted rows attend to them, too.
+            X_val: Rows that select the best weights, instead of a fraction of X. Compact
+                NPT is not trained on them, but predicted rows attend to them, too. The exact NPT
+                is trained on their features, not on their targets.
                 To the solved NPT, which selects nothing, they are rows like those of X.
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
@@ -205,7 +207,7 @@ class NPTEstimator(BaseEstimator):
                 1 equal one.
 
         Raises:
-            ValueError: An argument is unusable; the message names it.
+            ValueError: An argument is unusable; the message names it or its setting.
         """
         vars(self).pop("model_", None)  # a fit that fails leaves no model of an earlier one
         self._validate_params()
@@ -239,6 +241,11 @@ class NPTEstimator(BaseEstimator):
         architecture = architecture_of(
             self.architecture, named, table.rows, of_classes=self._task == "classifier"
         )
+        if fitted < FEWEST_TRAIN_ROWS and architecture != "solved":
+            raise ValueError(
+                f"sample_weight: {fitted} row of positive weight, "
+                f"at least {FEWEST_TRAIN_ROWS} required"
+            )
         if weights is not None:
             if architecture != "solved":
                 weights = weights / weights.max()
@@ -269,11 +276,11 @@ class NPTEstimator(BaseEstimator):
         """Fitted rows that the predictions of X (n, d) attend to, and predictions without them.
 
         Args:
-            rows: Number of fitted rows to show for each row of X; those with the largest absolute
+            rows: Most fitted rows to show for each row of X; those with the largest absolute
                 attention.
 
         Raises:
-            ValueError: The architecture is the paper's.
+            ValueError: The architecture is the paper's, or nothing is left without a row.
         """
         check_scalar(rows, "rows", Integral, min_val=1)
         table = self._new_rows(X)
@@ -358,7 +365,8 @@ class NPTEstimator(BaseEstimator):
         kind of device, its predictions are bit-identical.
 
         Raises:
-            ValueError: The file is damaged, or something else.
+            OSError: The file cannot be opened.
+            ValueError: It is damaged, or something else.
         """
         path = Path(path).expanduser()
         with value_errors():
@@ -388,7 +396,7 @@ class NPTEstimator(BaseEstimator):
 
     @property
     def validation_loss_(self) -> float:
-        """Loss on the validation rows."""
+        """Loss on the validation rows; of solved NPT, the leave-one-out loss."""
         return self.model_.validation_loss
 
     @property

@@ -21,8 +21,9 @@ class Explanation:
     Indices of fitted rows are those in the X of `fit`. Those of X_val follow them.
 
     Attributes:
-        attention: Attention (n, m) to the fitted rows of `context`; each row sums to 1. It is the
-            mean over all blocks between datapoints, their heads and the members.
+        attention: Attention (n, m) to the fitted rows of `context`; each row sums to 1. In
+            compact NPT it is the mean over all blocks between datapoints, their heads and the
+            members; in solved NPT it is the weights of the labels, which may be negative.
         context: Indices (m,) of the fitted rows that are attended to.
         frame: A line for each explained row and fitted row, those with the largest absolute
             attention first: `row` (index in the explained X), `fitted_row` (index in the X of

@@ -74,7 +74,8 @@ class Model(ABC):
     Attributes:
         trained: The network, with its `settings`, `seed` and `device`.
         table: Table of the rows that it keeps, the target last.
-        validation_loss: Its loss on the validation rows, before it was trained again.
+        validation_loss: Its loss on the validation rows, before it was trained again; of solved
+            NPT, the leave-one-out loss.
         best_updates: Updates of each member that its weights come from.
         rows: Row numbers (m,) of the context in the table of the fit.
     """

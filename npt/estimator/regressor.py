@@ -30,9 +30,9 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
 
         Rows like the fitted ones lie below a quantile about as often as it says, on average over
         all rows, not for each kind of row, nor for later rows of a trend. With up to 100 different
-        fitted rows, the first call tunes ten times, each time without a tenth of the rows. With
-        more rows, or after `with_rows`, what is tuned has seen all labels, so that quantiles are
-        slightly too narrow where rows are few.
+        fitted rows, the first call tunes up to ten times, each time without a tenth of the rows.
+        With more rows, or after `with_rows`, what is tuned has seen all labels, so that quantiles
+        are slightly too narrow where rows are few.
 
         Args:
             quantiles: Levels (q,) between 0 and 1.

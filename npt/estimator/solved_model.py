@@ -85,9 +85,9 @@ class SolvedModel(Model):
         """Quantiles (n, q) of the targets of rows of another table.
 
         A target may lie as far from its prediction without a fitted row as that row does from its
-        own prediction without itself: jackknife+ (Barber et al. 2021), with tuning and mixture as
-        they are; with up to `FEW` rows that it was tuned on, CV+ of ten folds, each tuned anew.
-        Memory is a few times that of `MOST_NUMBERS` numbers.
+        own prediction without itself: jackknife+ (after Barber et al. 2021), with tuning and
+        mixture as they are; with up to `FEW` rows that it was tuned on, CV+ of at most ten folds,
+        each tuned anew. Memory is a few times that of `MOST_NUMBERS` numbers.
 
         Raises:
             UserError: A level is so near 0 or 1 that a new row may lie beyond all fitted ones.

@@ -77,6 +77,14 @@ def test_tabnet_trains_whatever_its_batches_leave_over(
     assert model.predict(split.train).values.std() > 0.1 * table.truth.std()
 
 
+@pytest.mark.parametrize("name", ["modern_nca", "tabr", "anp"])
+def test_batches_of_one_row_would_train_nothing(name: str) -> None:
+    table = make_table("regression")
+    model = learner(name, grid="quick", fixed={"batch_size": 1})
+    with pytest.raises(UserError, match="batch_size: 1; allowed: at least 2"):
+        model.fit(table, first_split(table), 0)
+
+
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_a_single_target_value_is_infeasible(task: Task) -> None:
     table = make_table(task)

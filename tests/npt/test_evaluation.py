@@ -82,6 +82,7 @@ def test_metrics_of_hand_examples() -> None:
     binary = score("binary", truth, predicted)
     assert binary["accuracy"] == 0.75
     assert binary["auroc"] == 0.75
+    assert np.isnan(score("binary", truth[1:3], predicted[1:3])["auroc"])
     assert binary["nll"] == pytest.approx(-np.log([0.9, 0.8, 0.4, 0.5]).mean())
     partly_known = np.array([1.0, np.nan, 3.0])
     errors = score("regression", partly_known, np.array([1.0, 7.0, 5.0]))

@@ -56,7 +56,7 @@ class CustomDataset(Strict):
     """Identifier in paths and configurations."""
 
     path: str = ""
-    """Text (.csv, .tsv, .txt, .data, .dat, also compressed), .parquet, .arff, .xlsx or .xls."""
+    """Text (.csv, .tsv, .tab, .txt, .data, .dat), .arff, also compressed; .parquet, .xlsx, .xls."""
 
     openml: Annotated[int, Field(ge=1)] | None = None
     """Number of a dataset of OpenML, instead of `path`."""
@@ -71,7 +71,8 @@ class CustomDataset(Strict):
     """Prediction task."""
 
     categorical: Names = ()
-    """Columns to read as categories; by default text and booleans are."""
+    """Columns to read as categories; by default text, booleans, categories that the file declares,
+    and numbers with leading zeros are."""
 
     continuous: Names = ()
     """Columns to read as numbers; by default numbers and dates are."""
@@ -80,7 +81,7 @@ class CustomDataset(Strict):
     """Columns that are not features."""
 
     missing: Names = ()
-    """Cells to read as missing, in addition to those that are empty, NA, NaN, ..."""
+    """Cells to read as missing; in text and Excel, those that are empty, NA, NaN, ... are, too."""
 
     separator: Annotated[str, Field(max_length=1)] = ""
     """Separator of a file of text, a blank for any number of blanks; inferred by default."""
@@ -173,12 +174,12 @@ class CustomDataset(Strict):
 
     @property
     def rows(self) -> int:
-        """Rows of the file; a guess where it is no text or Parquet."""
+        """Rows of the file, about; a guess where it is no text or Parquet."""
         return self._shape[0]
 
     @property
     def columns(self) -> int:
-        """Columns of the file; a guess where it is no text or Parquet."""
+        """Columns of the file, about; a guess where it is no text or Parquet."""
         return self._shape[1]
 
     @cached_property

@@ -143,7 +143,10 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
 
 
 def _without_comments(content: bytes) -> bytes:
-    """Text without lines at its start that begin with # and have fewer cells than the next."""
+    """Text without lines at its start that begin with # and have fewer cells than the next.
+
+    Before a line that blanks separate, they are left out, too.
+    """
     while content.startswith(b"#"):
         comment, _, rest = content.partition(b"\n")
         following = rest.partition(b"\n")[0]

@@ -1,6 +1,6 @@
 """Wine recognition, UCI 109, CC BY 4.0, as bundled with scikit-learn: which of three cultivars.
 
-Not one of the paper's ten tables; it gives the default run a multi-class task.
+Not one of the paper's ten tables; it gives tests a multi-class task.
 """
 
 from __future__ import annotations

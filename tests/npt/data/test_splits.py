@@ -112,6 +112,13 @@ def test_groups_without_a_target_do_not_count(tmp_path: Path) -> None:
         assert 5 <= known.sum() <= 15
 
 
+def test_a_group_is_left_to_train_on(tmp_path: Path) -> None:
+    data = frame(100)
+    data["person"] = data.index // 20
+    for split in folds_by(data, tmp_path, group="person", validation_share=0.79):
+        assert [len(split.train), len(split.validation)] == [20, 60]
+
+
 @pytest.mark.parametrize("large", [0, 50])
 def test_groups_come_near_the_validation_share(large: int, tmp_path: Path) -> None:
     """A group of fifty rows does not validate."""

@@ -89,6 +89,12 @@ def test_weight_zero_leaves_a_row_out() -> None:
     assert kept[weighted.explain(frame[:2]).frame["fitted_row"]].all()
 
 
+def test_one_row_of_positive_weight_is_too_few() -> None:
+    frame, target = table("regression", 40)
+    with pytest.raises(ValueError, match="sample_weight: 1 row of positive weight, at least 2"):
+        regressor().fit(frame, target, frame, target, sample_weight=np.eye(40)[0])
+
+
 def test_heavy_rows_draw_predictions_to_their_targets() -> None:
     features = np.zeros((60, 1))
     target = np.repeat([0.0, 1.0], 30)
