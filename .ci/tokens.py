@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 95_500, "baselines": 21_500, "workflow": 65_600, "performance": 12_300}
+COMMITTED = {"npt": 95_700, "baselines": 21_600, "workflow": 65_900, "performance": 12_300}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

@@ -1,1 +1,1 @@
-"""Measurements of speed and memory; both sides of every ratio run in turn in one process."""
+"""Measurements of speed, memory, tests and intervals, and pages and pictures made of results."""

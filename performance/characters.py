@@ -42,7 +42,7 @@ class CausalBlock(Block):
     """A block whose positions attend to themselves and earlier ones."""
 
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, *_: Any) -> Tensor:
-        """Attention of all positions (B, s, M) to those before them: (B, s, M)."""
+        """Attention of all positions (B, s, M) up to them: (B, s, M)."""
         features = self.features(queries, keys)
         attended = fused(*features, by_head(values, self.heads), scale=self.scale, is_causal=True)
         return attended.transpose(-2, -3).flatten(-2)

@@ -4,9 +4,9 @@ configurations.
 In every round each implementation takes its turn, in one process with the same threads. The fastest
 round counts. An evaluation follows an update: one pass over the validation rows here, a pass each
 over validation, train and test rows in the plain implementation. The memory is the peak of a
-process of its own that does one step, with libraries, data, model and optimiser. On a GPU it is the
-memory allocated there. TFLOP/s are those of an update's matrix products. The first rows have those
-of a product of two square matrices.
+process of its own that does one step (on a GPU three), with libraries, data, model and optimiser.
+On a GPU it is the memory allocated there. TFLOP/s are those of an update's matrix products. The
+first rows have those of a product of two square matrices.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def measure(
 
 
 def peak_of_a_step(configuration: str, name: str, device: torch.device, threads: int) -> float:
-    """Peak memory in MiB of a new process after one step."""
+    """Peak memory in MiB of a new process after one step, on a GPU three."""
     torch.set_num_threads(threads)
     step, _ = implementation(name, paper_shape(configuration), device)
     for _ in range(1 if device.type == "cpu" else WARM_UP + 1):  # a GPU's last step is recorded

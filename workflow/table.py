@@ -151,7 +151,7 @@ def minutes(text: str) -> float:
 
 
 def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
-    """The table, and its declaration, with the task that its target suggests."""
+    """The declaration, with the task that its target suggests, and the table."""
     block = {**given_options(options, but=OWN), "path": str(Path(options.path).resolve())}
     name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
     if name in datasets() or not name[0].isalpha():

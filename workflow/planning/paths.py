@@ -60,7 +60,7 @@ def trial_of_run(stem: str, fold: int, name: str) -> str:
 
 
 def run_trials(stem: str = RUN) -> str:
-    """Validation scores of all configurations of a grid search."""
+    """Validation scores of all configurations of a search."""
     return f"{RESULTS}/runs/{stem}{TRIALS}"
 
 

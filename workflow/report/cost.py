@@ -26,9 +26,9 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Table:
     """Configurations, seconds and memory of every method on every dataset; only a file.
 
     Seconds are means per fold: `search_seconds` of the search with all its fits, `predict_seconds`
-    of validation and test rows. Memory is the largest peak of the whole process, that of the GPU
-    what PyTorch held. The paper's seconds are those of the whole search for the baselines and of
-    one training for NPT, on its machines.
+    of validation and test rows. Memory is the largest peak of the whole process, of tuned NPTs that
+    of the best configuration, that of the GPU what PyTorch held. The paper's seconds are those of
+    the whole search for the baselines and of one training for NPT, on its machines.
     """
     study = with_columns(study, [*MEASURES, "device"])
     finished = study[study["status"] == "ok"].astype(dict.fromkeys(MEASURES, float))

@@ -12,7 +12,7 @@ from workflow.config.scoring import Scoring
 from workflow.report.formats import latex_table
 from workflow.report.sections import View
 
-# Metadata without dates and versions, so that figures of the same rows have the same bytes.
+# Metadata without dates, so that figures of the same rows have the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},

@@ -135,7 +135,7 @@ def code_revision() -> str:
 
 
 def datasets_section(prepared: Iterable[Prepared]) -> Section:
-    """Size, target and licence of every dataset."""
+    """Size, task and licence of every dataset."""
     rows = []
     for dataset in prepared:
         table = dataset.table

@@ -63,7 +63,7 @@ def _with_numbers(node: Any, error: str) -> Any:
 
 
 def paper_name(dataset: str) -> str:
-    """The paper's name of a dataset, with its own or the released code's splits; else empty."""
+    """The paper's name of a dataset, whichever its splits; empty for one that is not declared."""
     return dataset.removesuffix("_legacy") if dataset in datasets() else ""
 
 

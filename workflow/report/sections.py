@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMES = ("Dataset", "Method")
+MOST_ROWS = 40  # of a table on a page
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ class Section:
     columns: dict[str, list[Cell]]
     notes: tuple[str, ...] = ()
     is_detail: bool = False
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a page has room for it; longer ones, and empty ones, are in files alone."""
+        rows = max(map(len, self.columns.values()), default=0)
+        return 0 < rows <= MOST_ROWS
 
     def without_empty(self, *optional: str) -> Section:
         """The section without those of the `optional` columns that have only dashes, or none."""
@@ -60,11 +67,13 @@ class Table:
 
 
 def with_notes(sections: Sequence[Section], *notes: str) -> tuple[Section, ...]:
-    """Sections with notes on all of them, below the last one, before its own."""
-    if not sections:
-        return ()
-    *others, last = sections
-    return (*others, replace(last, notes=(*notes, *last.notes)))
+    """Sections with notes on all of them, below the last one that a page shows, before its own."""
+    noted = list(sections)
+    if noted:
+        short = [place for place, section in enumerate(sections) if section.is_short]
+        last = short[-1] if short else -1
+        noted[last] = replace(noted[last], notes=(*notes, *noted[last].notes))
+    return tuple(noted)
 
 
 def failure_notes(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -138,7 +147,7 @@ class Card:
     """What the report's page shows of a study; a kind without one has all tables and figures.
 
     Attributes:
-        table: Name of the table that is shown.
+        table: Name of the table of the answer, the columns and the controls.
         columns: Its columns that are shown, as far as the table has them; empty for all.
         answer: A sentence of numbers of the tidy table; empty if there are none.
         figures: Names of the figures that are shown.

@@ -14,8 +14,6 @@ from workflow.report.titles import titles_of
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 
-MOST_ROWS = 40  # of a table; longer ones are in files alone
-
 
 @dataclass(frozen=True)
 class ReportedStudy:
@@ -48,8 +46,7 @@ class ReportedStudy:
         sections = []
         for name, table in self.tables.items():
             for section in table.sections:
-                rows = max(map(len, section.columns.values()), default=0)
-                if section.is_detail or not 0 < rows <= MOST_ROWS:
+                if section.is_detail or not section.is_short:
                     continue
                 if card and card.columns and card.table == name:
                     section = section.without(set(section.columns) - {*NAMES, *card.columns})

@@ -126,8 +126,9 @@ def _outcome(evaluation: Evaluation) -> dict[str, Any]:
 def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Fit all configurations of a run to a fold, and choose by the loss on validation rows.
 
-    The row is the winner's, with the costs of all; failed configurations lose. Files of finished
-    ones stay until the search ends, so that an interrupted search resumes with the next one.
+    The row is the winner's, with the training time of all; failed configurations lose. Files of
+    finished ones stay until the search ends, so that an interrupted search resumes with the next
+    one.
     """
     run = job.run
     rows: list[Row] = []

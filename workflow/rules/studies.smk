@@ -22,7 +22,7 @@ rule probe:
         "python -m workflow.runtime.step probe --run {params.run} --threads {threads} > {log} 2>&1"
 
 
-# Of models without weights, on a CPU; a rule of its own, so that a profile can name its partition.
+# Of models without weights, on the device of their fits; a rule of its own, so that a profile can name its partition.
 use rule probe as probe_baseline with:
     wildcard_constraints:
         method=methods_of("fit", "fit_accelerated"),

@@ -81,8 +81,8 @@ def one_line_errors() -> Iterator[None]:
     """End the program in one line at a user error, too little memory or a full disk."""
     try:
         yield
-    except (UserError, Infeasible) as error:
-        sys.exit(f"error: {error}")
+    except (UserError, Infeasible, MemoryError) as error:
+        sys.exit(f"error: {str(error) or 'out of memory'}")
     except OSError as error:
         file = f"{error.filename}: " if error.filename else ""
         sys.exit(f"error: {file}{error.strerror or error}")

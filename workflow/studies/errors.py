@@ -36,7 +36,8 @@ MEANS_NOTE = (
 )
 OVER_DATASETS_NOTE = (
     MEANS_NOTE + ", and the datasets that are worse. p is of two-sided sign-flip permutation tests "
-    "over datasets, with Holm's correction for the {models}, by task."
+    "over datasets, with Holm's correction for the {models}, of regressions and classifications "
+    "apart."
 )
 REGRESSION, CLASSES = "multiplies the RMSE by", "adds to the NLL, in nats per row,"
 

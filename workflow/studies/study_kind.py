@@ -32,7 +32,7 @@ class Options(Strict):
 
     @classmethod
     def from_study(cls, study: pd.DataFrame) -> Self:
-        """Options of a collected study; unfinished rows and those of variants have none."""
+        """Options of a collected study; rows of variants and external ones have none."""
         if "options" in study:
             for options in study["options"].dropna():
                 return validated(cls, json.loads(options), "options")

@@ -43,6 +43,12 @@ def test_notes_of_all_sections_come_before_those_of_the_last() -> None:
     assert with_notes([], "all") == ()
 
 
+def test_notes_of_all_sections_do_not_go_with_a_long_one() -> None:
+    short, long = (Section(str(rows), {"a": [text("x")] * rows}) for rows in (3, 500))
+    first, last = with_notes([short, long], "all")
+    assert (first.notes, last.notes) == (("all",), ())
+
+
 def test_optional_columns_without_values_are_left_out() -> None:
     columns = {"a": [Cell("x")], "b": [MISSING], "c": [MISSING]}
     section = Section("t", columns, ("`b` is explained.", "All.")).without_empty("a", "b")

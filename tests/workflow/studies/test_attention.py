@@ -23,6 +23,16 @@ from workflow.studies.query import ProbeQuery
 KIND = kinds()["attention"]
 
 
+def test_unknown_classes_are_no_class_of_their_own() -> None:
+    trained, table, split = small_npt("multiclass")
+    rows = split.test[:2]
+    truth = table.truth.copy()
+    truth[[rows[0], *split.train[:3]]] = np.nan
+    hidden = table.with_numbers(table.target, truth)
+    for frame in heads(NPTProbe(trained), hidden, rows).values():
+        assert frame["own_class"].isna().tolist() == [True, False]
+
+
 @pytest.mark.parametrize(
     ("model", "probed", "layers"),
     [

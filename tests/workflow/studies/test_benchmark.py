@@ -106,6 +106,9 @@ def test_a_method_without_a_score_is_not_the_best() -> None:
     assert "NPT" not in answer
     failures = study.assign(test_rmse=np.nan, **FAILED)
     assert scores_answer(table("scores", failures).tidy) == ""
+    names = ("yacht", "concrete", "boston_housing")
+    several = pd.concat([failures.assign(dataset=name) for name in names], ignore_index=True)
+    assert scores_answer(table("scores", several).tidy) == ""
 
 
 def test_an_answer_says_that_a_method_has_fewer_folds() -> None:

@@ -1,5 +1,5 @@
 // Columns of numbers are aligned and sort at a click: ascending, descending, and back. A button copies a table as csv, in which
-// standard errors and ends of intervals have columns of their own.
+// standard errors have columns of their own; what stands in parentheses is left out.
 const DASH = "–";
 const numbers = (cell) => {
   const text = cell.textContent.trim().replaceAll("−", "-").replaceAll(",", "").replace(/^× /, "").replace(/ [%†]$/, "").replace(/ \(.*\)$/, "");

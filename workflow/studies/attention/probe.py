@@ -56,11 +56,11 @@ def heads(probe: RowProbe, table: Table, rows: np.ndarray) -> dict[tuple[int, in
         * `reach`: mean distance weighted by attention, over the plain mean.
         * `partner`: attention to the query's own duplicate in the lookup task, else NaN.
         * `own_class`: attention to rows of the query's class, over their share of the context; NaN
-          for numbers.
+          for numbers and unknown classes.
         * `relative`: mean attention (bins,) in bins of the others from near to far, where 1 is the
           mean over all others, which is what uniform attention has.
     """
-    classes = table.cells[table.target]
+    truth = table.truth
     measures: dict[tuple[int, int], dict[int, dict[str, Any]]] = defaultdict(dict)
     for attention in probe.attention(rows):
         row = attention.row
@@ -76,7 +76,7 @@ def heads(probe: RowProbe, table: Table, rows: np.ndarray) -> dict[tuple[int, in
         distances = np.stack([((context - centre) ** 2).sum(1) for centre in centres])  # (1 + r, m)
         nearness = standardised_ranks(-distances)
         is_duplicate = attention.context == table.rows + row
-        is_same = (classes[originals] == classes[row]) & (table.task != "regression")
+        is_same = (truth[originals] == truth[row]) & (table.task != "regression")
         for layer, by_head in attention.weights.items():
             for head, weights in enumerate(by_head):
                 correlations = nearness @ standardised_ranks(weights)

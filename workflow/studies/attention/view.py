@@ -28,14 +28,13 @@ FEWEST = 7  # rows; with fewer no outcome of the test is below the level
 NOTE = (
     "Nearness is Spearman's correlation of a head's attention to the other rows with minus the "
     "distance of their features to the query row, averaged over the probed rows. `By training` is "
-    "nearness minus that of the initial network. Central rows are near to every query, so a head "
-    "that ignores the query has a positive nearness too. `Unrelated queries` is the correlation of "
-    "the same attention with nearness to other rows of the context. A head is local if its "
-    "nearness is above that by Wilcoxon's signed-rank test "
-    f"(p < {LEVEL}, one-sided) over the probed rows. "
-    "Reach is the mean squared distance weighted by attention, over the plain mean. Heads of an "
-    "ensemble's members are counted one member after another. A model without heads has one: how "
-    "much each stored row counts for its prediction."
+    "nearness minus that before training or tuning. Central rows are near to every query, so a "
+    "head that ignores the query has a positive nearness too. `Unrelated queries` is the "
+    "correlation of the same attention with nearness to other rows of the context. A head is "
+    f"local if its nearness is above that by Wilcoxon's signed-rank test (p < {LEVEL}, one-sided) "
+    "over the probed rows. Reach is the mean squared distance weighted by attention, over the "
+    "plain mean. Heads of all folds, and of an ensemble's members, are counted one member after "
+    "another. A model without heads has one: how much each stored row counts for its prediction."
 )
 CLASS_NOTE = (
     "`On own class`: mean attention to rows of the query's class, in multiples of that to all rows."
@@ -105,10 +104,10 @@ def is_local(nearness: pd.Series, typical: pd.Series) -> float:
 
 
 def attention_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Which other rows get the attention of a probed test row, in the head of each model whose
-    attention is most local. A line is a probed test row, with the other rows from the nearest to
-    the farthest in equal groups. Orange groups get more attention than the mean, purple ones less;
-    the colours end at a quarter and at four times the mean.
+    """Which other rows get the attention of a probed test row, in the head of each model with the
+    highest nearness, of its first fold. A line is a probed test row, with the other rows from the
+    nearest to the farthest in equal groups. Orange groups get more attention than the mean, purple
+    ones less; the colours end at a quarter and at four times the mean.
     """
     models = []
     for row, maps in first_facts(study, "maps"):
@@ -132,7 +131,7 @@ def attention_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
             title=model_title(row),
             xticks=[],
             yticks=[],
-            xlabel=f"other rows, near to far (most local head: {place})",
+            xlabel=f"other rows, near to far (head of the highest nearness: {place})",
             ylabel="probed rows",
         )
         axis.grid(visible=False)

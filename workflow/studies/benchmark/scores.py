@@ -77,7 +77,7 @@ BENCHEVAL_COLUMNS = {
 def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
     """The metric of each task on its datasets, mean ranks and seconds; the best methods first.
 
-    Of more than `MOST_DATASETS`, ranks alone.
+    More than `MOST_DATASETS` have no columns of their own.
     """
     tests = rank_tests(study, scoring)
     ranks = tests.ranks
@@ -106,6 +106,8 @@ def scores(study: pd.DataFrame, scoring: Scoring) -> Table:
 
 def scores_answer(tidy: pd.DataFrame) -> str:
     """The methods with the best mean ranks, or scores of too few datasets or a single method."""
+    if tidy["mean"].isna().all():
+        return ""
     ranks = rank_matrix(tidy)
     if len(ranks) < FEWEST_RANKED or len(ranks.columns) == 1:
         scored = tidy.dropna(subset="mean").groupby("dataset", sort=False)

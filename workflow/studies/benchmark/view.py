@@ -61,8 +61,8 @@ from workflow.results.fitting import CONFIGURATION
 from workflow.studies.benchmark.scores import bencheval, scores, scores_answer
 
 PAPER_RANKS_NOTE = (
-    "The paper's ranks are those of the values that it prints in Tables 8, 10 and 11, of these "
-    "methods on these datasets. The difference is in standard errors over datasets, bold beyond "
+    "The paper's ranks are those of the values that it prints of these metrics, of these methods "
+    "on these datasets. The difference is in standard errors over datasets, bold beyond "
     "the 5 % level of Student's t over them."
 )
 RANKING_NOTES: dict[Ranking, str] = {
@@ -182,7 +182,7 @@ def _metric_names(task: Task, scoring: Scoring) -> list[str]:
 
 
 def published(study: pd.DataFrame, scoring: Scoring) -> Table:
-    """Results compared with the paper's, the difference in its standard errors."""
+    """Results compared with the paper's, in standard errors of the difference."""
     rows = []
     encoders = {}
     for model in by_model(study):
@@ -238,9 +238,9 @@ def _metric_columns(summary: pd.DataFrame) -> dict[str, list[Cell]]:
 
 def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Training of the NPTs: the loss on train and validation rows after each evaluation, a line for
-    each fold. Only the selected configuration of a search is shown. Where the validation loss still
-    falls at the end, more updates might help. The exact NPT's train loss counts masked cells of all
-    columns. Compact NPT's validation loss is that of the averaged weights.
+    each fold and seed. Only the selected configuration of a search is shown. Where the validation
+    loss still falls at the end, more updates might help. The exact NPT's train loss counts masked
+    cells of all columns. Compact NPT's validation loss is that of the averaged weights.
     """
     folds = []
     finished = study[(study["status"] == "ok") & study["method"].isin(NPT_STYLES)]

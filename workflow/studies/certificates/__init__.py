@@ -1,9 +1,9 @@
 """Certificates: how far can one row move another's prediction, and how tight is the bound?
 
 Attention by tied distances has a Lipschitz constant (Kim, Papamakarios and Mnih 2021), so that a
-network without LayerNorm has a certificate: no change of the visible cells of one row within the
-range of their columns moves another's prediction further. It is compared with the largest movement
-that a search finds, and with the mean one under corruption.
+network without LayerNorm, or with its centring alone, has a certificate: no change of the visible
+cells of one row within the range of their columns moves another's prediction further. It is
+compared with the largest movement that a search finds, and with the mean one under corruption.
 """
 
 from __future__ import annotations

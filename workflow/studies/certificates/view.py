@@ -20,12 +20,13 @@ NOTE = (
     "probability. `Certified`: no change of the visible cells of one other row within the ranges "
     "of their columns moves a prediction further; the largest of the folds. It is the product of "
     "the bounds of all blocks in the maximum or the Euclidean norm, whichever is smaller, and "
-    "exists for tied distances without LayerNorm alone. It does not cover cells that become hidden "
-    "or visible, as they may under corruption. `Largest found`: by gradient ascent over one other "
-    "row in double precision, which may stop at a local maximum; the largest of the folds and "
-    "probed rows. `Corruption`: mean movement when all other rows are permuted column by column, "
-    "which is more than one row. It is computed in single precision, whose rounding is about 1e-7. "
-    "`Error`: RMSE, or the percentage of wrong classes, of all test rows."
+    "exists for tied distances alone, without LayerNorm or with its centring. It does not cover "
+    "cells that become hidden or visible, as they may under corruption. `Largest found`: by "
+    "gradient ascent over one other row in double precision, which may stop at a local maximum; "
+    "the largest of the folds and probed rows. `Corruption`: mean movement when all other rows "
+    "are permuted column by column, which is more than one row. It is computed in single "
+    "precision, whose rounding is about 1e-7. `Error`: RMSE, or the percentage of wrong classes, "
+    "of all test rows."
 )
 MARKS = {
     "bound": {"marker": "v", "s": 25, "label": "certified"},
@@ -71,10 +72,10 @@ def influence_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """How far one other row moves a prediction, in standard deviations of the train targets or in
     probability. Triangle: the certified bound of all changes of its visible cells within the ranges
     of their columns, the product of the bounds of all blocks in the norm that gives less. It exists
-    for tied distances without LayerNorm alone. Dot: the largest movement that gradient ascent found
-    within these ranges. Bar: the mean movement when all other rows are permuted, which is more than
-    one row and also moves hidden cells. The number of a model is its error on all test rows.
-    Influences below 1e-16 are drawn there.
+    for tied distances alone, without LayerNorm or with its centring. Dot: the largest movement that
+    gradient ascent found within these ranges. Bar: the mean movement when all other rows are
+    permuted, which is more than one row and also moves hidden cells. The number of a model is its
+    error on all test rows. Influences below 1e-16 are drawn there.
     """
     means = influences(study).dropna(subset="error")
     titles = zip(method_titles(means), means["error"], strict=True)

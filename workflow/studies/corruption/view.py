@@ -57,15 +57,15 @@ CHANGE = "Change, %"
 PAPER = "As in the paper's Table 2"
 OF_ROWS = {"all": "", "features": "features of ", "target": "labels of "}
 NOTES = (
-    "Each column of the other rows is permuted by its own permutation: all columns of all rows, or "
-    "the named ones, with all other cells intact. The rows of a baseline are its train rows. With "
-    "an encoder, the features of other images' encodings are permuted, not their pixels. Corrupted "
-    "scores are means over the permutations.",
+    "Each column of the other rows is permuted by its own permutation: all columns of all rows, "
+    "or the named ones, with all other cells intact. The rows of all but the exact NPT are train "
+    "rows. With an encoder, the features of other images' encodings are permuted, not their "
+    "pixels. Corrupted scores are means over the permutations.",
     f"`{MOVEMENT}`: the root mean square of the differences, in standard deviations of the train "
     "targets; of classes, the mean total variation distance of the probabilities.",
     "`Ratio`: the geometric mean over folds of corrupted over clean RMSE.",
     "`NLL`: the mean increase of the negative log-likelihood, in nats per row.",
-    "p is of the corrected resampled t-test (Nadeau and Bengio 2003) over at least three folds, of "
+    "`p`: of the corrected resampled t-test (Nadeau and Bengio 2003) over at least three folds, of "
     "the logarithm of the ratio or of the NLL. What it does not detect is not excluded.",
     f"`{CHANGE}`: of the RMSE with its sign, or of the accuracy in points; negative is worse.",
     f"`{PAPER}`: of NPTs at full size, on the small datasets of the variants that mask targets.",
@@ -106,7 +106,8 @@ def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         effects += map(_row, same_models, selections)
     tidy = pd.DataFrame(effects)
     first = tidy.drop_duplicates(MODEL)
-    title = "What corrupting other rows costs over all datasets"
+    of_first = OF_ROWS[selections[0].columns]
+    title = f"What corrupting {of_first}other rows costs over all datasets"
     sections = effects_over_datasets(first, title, {"effect": "Effect"})
     for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
         measure = "Ratio" if is_regression else "NLL"

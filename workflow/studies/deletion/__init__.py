@@ -18,7 +18,7 @@ class DeletionOptions(Options):
     The strict run has `tolerance: 0.005` and `left: 0.01`.
 
     Attributes:
-        tolerance: Largest change of the prediction that a deletion may cause.
+        tolerance: First bound, exclusive, of the change of the prediction by all deletions.
         limit: The search ends at a deletion within the tolerance that changes the prediction by
             this much or more.
         growth: Factor of the tolerance after `retries` rejected deletions in succession.

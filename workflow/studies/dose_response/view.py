@@ -19,7 +19,15 @@ from workflow.config.scoring import Scoring
 from workflow.report.cells import columns_of, metric_decimals, number, text
 from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
 from workflow.report.ranks import FEWEST_DIFFERENCES
-from workflow.report.sections import Card, Section, Table, View, model_cells, probe_table
+from workflow.report.sections import (
+    Card,
+    Section,
+    Table,
+    View,
+    model_cells,
+    probe_table,
+    with_notes,
+)
 from workflow.report.statistics import (
     MODEL,
     by_model,
@@ -47,10 +55,11 @@ PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 AT_PREDICTION = "at prediction"
 IN_TRAINING = "in training"
 NOTE = (
-    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Constant` is that "
-    "of a prediction without features. `Effect` is the geometric mean over folds of the ratio of "
-    "RMSEs, perturbed to intact, or the mean increase of the NLL of classes in nats per row. The "
-    "other rows are the train rows for k-NN, and all rows of the batch for NPT."
+    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Constant` is "
+    "that of a prediction without features. `Effect`, at the largest share, is the geometric mean "
+    "over folds of the ratio of RMSEs, perturbed to intact, or the mean increase of the NLL of "
+    "classes in nats per row. The other rows are the train rows, for the exact NPT the rest of "
+    "its batch."
 )
 CONTEXT_NOTE = (
     "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `At prediction`: a "
@@ -100,10 +109,10 @@ def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
             cells[f"{100 * share:g} %"] = number(error, digits)
         rows.append(cells)
     title = "Test error by the share of train rows"
-    table = probe_table(study, means, title, rows, CONTEXT_NOTE)
+    table = probe_table(study, means, title, rows)
     over_datasets = _shares_over_datasets(means)
     if over_datasets.empty:
-        return table
+        return Table(table.tidy, with_notes(table.sections, CONTEXT_NOTE))
     rows = []
     for (tables, kind, method), part in over_datasets.groupby(
         ["tables", "kind", "title"], sort=False
@@ -113,7 +122,7 @@ def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
             cells[f"{100 * share:g} %"] = effect_cell(mean, task)
         rows.append(cells)
     section = Section(f"{title}, over all datasets", columns_of(rows), (SHARES_NOTE,))
-    return Table(table.tidy, (section, *table.sections))
+    return Table(table.tidy, with_notes((section, *table.sections), CONTEXT_NOTE))
 
 
 def dose_folds(study: pd.DataFrame) -> pd.DataFrame:
@@ -243,7 +252,7 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
     has a share at prediction. Dashed: the same settings trained on this share, with the
     hyper-parameters of baselines searched anew. The dotted line is a constant prediction, or a
-    factor of 1. If all are regressions, or classifications, or six of each, lines are geometric
+    factor of 1. Where each kind of task that occurs has six datasets, lines are geometric
     means over them of the factor of the RMSE, or of the inverse probability of the true class.
     """
     means = contexts(study)

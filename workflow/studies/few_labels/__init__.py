@@ -1,7 +1,7 @@
 """Few labels: does a model predict better for the features of rows that have no label?
 
 Each variant shows the targets of some train rows. The others are there without theirs, or with
-permuted features, which must not help, or removed. See `npt.train_rows`.
+permuted features, which carry marginal distributions alone, or removed. See `npt.train_rows`.
 """
 
 from __future__ import annotations

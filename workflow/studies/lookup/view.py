@@ -41,7 +41,8 @@ NOTE = (
     "Every row of a batch occurs twice, once with its target hidden and once with it shown. The "
     "error is that of the hidden ones. `Alone` is the same model without the duplicates. The best "
     "k of 1 to 10 neighbours is selected by the test error, as in the paper. Baselines without "
-    "stored rows are fitted to the duplicates, with their quick grids (DKL: an exact process on "
+    "stored rows are fitted to the duplicates, with their quick grids or "
+    "the settings of the configuration (DKL: an exact process on "
     "the embedded duplicates, with a kernel learned from the train rows, or from the duplicates "
     "where `from_duplicates` is set). A model of stored rows is trained on the train rows, "
     "and has the duplicates of the probed rows in their place. The intervention "
@@ -106,8 +107,8 @@ def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 
 def predictions(study: pd.DataFrame, scoring: Scoring) -> Figure:
-    """Predictions for test rows whose duplicates show the target, against the target; at most 500
-    rows of a fold. On the dotted line the target is looked up exactly.
+    """Predictions for test rows whose duplicates show the target, against the row's target; at most
+    500 rows of a fold. On the dotted line the target is looked up exactly.
     """
     models = list(first_facts(study, "looked_up"))
     figure, axes = panels(len(models), 12)
@@ -116,7 +117,7 @@ def predictions(study: pd.DataFrame, scoring: Scoring) -> Figure:
         sns.scatterplot(pairs, x="truth", y="predicted", color=NPT_COLOR, s=6, linewidth=0, ax=axis)
         ends = [pairs["truth"].min(), pairs["truth"].max()]
         axis.plot(ends, ends, **EQUAL)
-        axis.set(xlabel="target, shown on the duplicate", ylabel="prediction", title=_title(row))
+        axis.set(xlabel="target", ylabel="prediction", title=_title(row))
     return figure
 
 

@@ -27,7 +27,7 @@ STEP = 4  # between the pixels of a coarse image
 TITLES = {
     **{f"random_{count}": f"{count} random pixels" for count in RANDOM},
     "top_half": "top half",
-    "coarse": f"every {STEP}th pixel",
+    "coarse": f"every {STEP}th pixel both ways",
 }
 ROLES = f"random_{RANDOM[-1]}"  # task in which heads are compared
 BATCH = 4  # images that are completed at once

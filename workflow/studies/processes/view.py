@@ -40,10 +40,11 @@ COMPANY_NOTE = (
 )
 COMPANY = {"together": "Together", "alone": "Alone", "moved": "Moved"}
 IMAGES_NOTE = (
-    "Mean log density of a hidden pixel in nats, and RMSE of the predicted mean; intensities are "
-    "from -0.5 to 0.5. Means over seeds with standard errors. All tasks are asked of the same "
-    "weights, which were trained on random pixels. The reference predicts each pixel by its mean "
-    "and deviation over the training images. No deviation is below 0.1."
+    "Mean log density of a hidden intensity in nats (a coloured pixel has three), and RMSE of the "
+    "predicted mean; intensities are from -0.5 to 0.5. Means over seeds with standard errors. All "
+    "tasks are asked of the same weights, which were trained on random pixels. The reference "
+    "predicts each pixel by its mean and deviation over the training images. No deviation is "
+    "below 0.1."
 )
 ROLES = {"trained": "Roles", "untrained": "Roles, untrained"}
 ROLES_NOTE = (
