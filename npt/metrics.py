@@ -1,4 +1,4 @@
-"""Metrics of a prediction (paper section 4.1). A learner computes none of test rows."""
+"""Metrics of a prediction (paper section 4.1). A learner computes none on test rows."""
 
 from __future__ import annotations
 

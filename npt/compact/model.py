@@ -3,7 +3,7 @@
 K members, n rows, m rows of the context, d features, e width of a token, r width of a row, C length
 of a label.
 
-After NPT (paper section 2). Among the changes: Numbers have piecewise-linear embeddings. Rows are
+An NPT (paper section 2) with changes. Numbers have piecewise-linear embeddings. Rows are
 compressed to a narrow vector before attention between datapoints. And labels enter as values of
 that attention, not as inputs: a row sees the labels of the context, and never its own.
 """

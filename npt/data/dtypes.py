@@ -13,7 +13,7 @@ def code_type(levels: int) -> np.dtype:
 
 
 def smallest(numbers: np.ndarray) -> np.ndarray:
-    """The numbers (N,) in a small type that holds all float64 exactly.
+    """The numbers (N,) in a small type that holds them exactly, as float64 does.
 
     Whole numbers without missing ones become 8-bit, or signed 16- or 32-bit integers where these
     hold them, all others 32- or 64-bit floats. The sign of a zero is kept.

@@ -31,9 +31,8 @@ def splits(
 ) -> list[Split]:
     """The folds of a table, the same for every method.
 
-    Test rows come from a K-fold (shuffled, and stratified for classification), are the last rows
-    of the file or the latest ones, or are those of a task. Validation rows are a random draw from
-    the rest, stratified likewise.
+    Test rows come from a K-fold, are the last or latest rows, or are given by `pairs`. Validation
+    rows are chosen from the rest: at random, by group, or the last or latest.
 
     Args:
         groups: Group of every row (N,); the rows of a group stay together. The share of validation

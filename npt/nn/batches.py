@@ -42,7 +42,7 @@ def batch_count(
 
 
 def largest_batch(data: EncodedTable, settings: NPTSettings) -> int:
-    """At most so many rows has a batch of any mode, duplicates of the lookup task included."""
+    """Bound of the rows of any mode's batch, duplicates of the lookup task included."""
     rows = len(data.part)
     if settings.batch_rows is not None:
         rows = min(rows, max(settings.batch_rows, settings.evaluation_rows or 0))

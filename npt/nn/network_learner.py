@@ -109,7 +109,8 @@ class NetworkLearner(ABC):
         from npt.nn.checkpoint import DamagedError, read_tensors
 
         device = prepared_device(resources)
-        trained = resolve_name(cls.network).untrained(settings, device, table, split, seed)
+        with memory_needed(device):
+            trained = resolve_name(cls.network).untrained(settings, device, table, split, seed)
         try:
             with memory_needed(device):
                 return trained.with_weights(read_tensors(path))

@@ -18,9 +18,7 @@ Parameters = Mapping[str, torch.Tensor]
 Kernel = Callable[[Parameters, Cells, Cells], torch.Tensor]
 ONE = 0.5413  # softplus of this is 1
 FAINT = -1.0  # softplus of this is 0.31, the first relevance of a column in a product
-MOST_RELEVANCE = (
-    4.0  # about the most of the sum of log(1 + w) of all columns of a product, at the start
-)
+MOST_RELEVANCE = 4.0  # about the largest sum of log(1 + w) over columns, at the start
 
 
 def initial_parameters(heads: int, cells: Cells) -> dict[str, torch.Tensor]:

@@ -23,7 +23,7 @@ from npt.solved.solve import Solution, solve
 from npt.solved.tune import head_parameters, heads, ordered, ridges, sample, tune
 
 Solved = Solution | LandmarkSolution
-CHUNK = 250_000  # most entries of a kernel that is computed at once, which caches hold
+CHUNKS = {"cpu": 250_000, "cuda": 1_000_000}  # entries of a kernel at once; caches hold 250,000
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 
@@ -119,7 +119,7 @@ class SolvedNPT:
             places = sample(len(self.weights), most, generator).to(device)
             self.keys = self.cells.take(ordered(self.cells)[places])
         self.kernels = heads(settings)
-        self.chunk = max(1, CHUNK // len(self.keys.scores))  # rows whose kernel is computed at once
+        self.chunk = max(1, CHUNKS[device.type] // len(self.keys.scores))  # rows of a kernel
         coefficients = []
         left_out = []
         for solution in chain.from_iterable(self._solutions()):

@@ -35,6 +35,6 @@ class SolvedSettings(Strict):
     exact_rows: Rows = 4000
     """Most context rows whose system is solved directly."""
     landmarks: Rows = 1500
-    """Most rows that all attend through, if there are more than `exact_rows`."""
+    """Most rows that all attend through, above `exact_rows` rows."""
     seed: int = Field(default=0, ge=0)
     """Of the rows that are drawn."""

@@ -36,10 +36,10 @@ class Section:
     is_detail: bool = False
 
     @property
-    def is_short(self) -> bool:
-        """Whether a page has room for it; longer ones, and empty ones, are in files alone."""
+    def is_shown(self) -> bool:
+        """Whether it is on a page; details, empty ones and long ones are in files alone."""
         rows = max(map(len, self.columns.values()), default=0)
-        return 0 < rows <= MOST_ROWS
+        return not self.is_detail and 0 < rows <= MOST_ROWS
 
     def without_empty(self, *optional: str) -> Section:
         """The section without those of the `optional` columns that have only dashes, or none."""
@@ -70,8 +70,8 @@ def with_notes(sections: Sequence[Section], *notes: str) -> tuple[Section, ...]:
     """Sections with notes on all of them, below the last one that a page shows, before its own."""
     noted = list(sections)
     if noted:
-        short = [place for place, section in enumerate(sections) if section.is_short]
-        last = short[-1] if short else -1
+        shown = [place for place, section in enumerate(sections) if section.is_shown]
+        last = shown[-1] if shown else -1
         noted[last] = replace(noted[last], notes=(*notes, *noted[last].notes))
     return tuple(noted)
 

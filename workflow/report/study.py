@@ -46,7 +46,7 @@ class ReportedStudy:
         sections = []
         for name, table in self.tables.items():
             for section in table.sections:
-                if section.is_detail or not section.is_short:
+                if not section.is_shown:
                     continue
                 if card and card.columns and card.table == name:
                     section = section.without(set(section.columns) - {*NAMES, *card.columns})

@@ -25,11 +25,16 @@ rule probe:
 # Of models without weights, on the device of their fits; a rule of its own, so that a profile can name its partition.
 use rule probe as probe_baseline with:
     wildcard_constraints:
-        method=methods_of("fit", "fit_accelerated"),
+        method=methods_of("fit"),
     resources:
         gpu=0,
         mem_mb=jobs.memory,
         runtime=growing_minutes(240),
+
+
+use rule probe_baseline as probe_accelerated with:
+    wildcard_constraints:
+        method=methods_of("fit_accelerated"),
 
 
 # What takes seconds runs where Snakemake does, without a queue.

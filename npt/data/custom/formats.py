@@ -145,7 +145,7 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
 def _without_comments(content: bytes) -> bytes:
     """Text without lines at its start that begin with # and have fewer cells than the next.
 
-    Before a line that blanks separate, they are left out, too.
+    Before a line separated by blanks, all of them are left out.
     """
     while content.startswith(b"#"):
         comment, _, rest = content.partition(b"\n")

@@ -1,10 +1,10 @@
 """Multi-head attention over queries and keys (..., s, c) and values (..., s, c').
 
-On a GPU, PyTorch's fused kernels, but for many short sequences. On the CPU those have no dropout
-and are slow for short sequences, so there the probabilities are otherwise computed explicitly, in
-blocks that stay in the processor's cache. Where all of them together would be large, the backward
-pass recomputes them, so that memory grows linearly with the rows. Without dropout, very short
-sequences need no matrix product.
+On a GPU, PyTorch's fused kernels, but for many short sequences. On the CPU those serve only long
+sequences without dropout; other probabilities are computed explicitly, in blocks that stay in the
+processor's cache. Where all of them together would be large, the backward pass recomputes them, so
+that memory grows linearly with the rows. Without dropout, very short sequences need no matrix
+product.
 """
 
 from __future__ import annotations

@@ -262,6 +262,19 @@ def test_without_a_source_the_error_says_where_to_put_it(tmp_path: Path) -> None
     assert "\n" not in str(error.value)
 
 
+def test_without_a_source_a_file_of_the_mirror_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = tmp_path / "mirror"
+    (mirror / "toy").mkdir(parents=True)
+    (mirror / "toy" / "there.csv").write_bytes(CONTENT)
+    monkeypatch.setenv(MIRROR, str(mirror))
+    files = (File("there.csv", SHA), File("lost.csv", SHA))
+    reading = replace(from_urls().readings[0], files=files)
+    with pytest.raises(UserError, match=r"could be reached for lost\.csv; put"):
+        acquire(replace(from_urls(), readings=(reading,)), tmp_path)
+
+
 HEADER = b"\0\0\x08\1\0\0\0\6"  # six unsigned bytes in one dimension
 
 

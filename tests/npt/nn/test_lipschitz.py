@@ -134,6 +134,10 @@ def test_other_settings_have_no_bound(changes: dict[str, str], others: dict[str,
         assert influence_bound(model, 6, CHANGES, norm) == (math.inf, 0 if others else math.inf)
 
 
+def test_no_change_has_no_influence_even_without_a_bound() -> None:
+    assert influence_bound(network(kernel="dot"), 6, (0.0,) * 4, "maximum") == (0, 0)
+
+
 @pytest.mark.parametrize("changes", [{"attends_to": "self"}, {"contraction": 0}])
 def test_without_attention_to_other_rows_none_has_influence(changes: dict[str, Any]) -> None:
     model = network(**{"kernel": "l2_contractive", "layer_norm": "none", **changes})

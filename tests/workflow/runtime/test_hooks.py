@@ -11,7 +11,7 @@ from snakemake.cli import parse_config
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import ConfigSettings, MaxJobsPerTimespan
 
-from npt.errors import UserError
+from npt.errors import Infeasible, UserError
 from workflow.config.reading import parse
 from workflow.planning import kept, paths
 from workflow.runtime import hooks
@@ -138,6 +138,8 @@ def test_wrong_configuration_ends_in_one_line(content: str | None, key: str) -> 
     ("error", "code"),
     [
         (UserError("folds: x"), "error: folds: x"),
+        (Infeasible("out of memory on cpu"), "error: out of memory on cpu"),
+        (MemoryError(), "error: out of memory"),
         (OSError(28, "No space left", "results/x"), "error: results/x: No space left"),
         (KeyboardInterrupt(), 130),
     ],

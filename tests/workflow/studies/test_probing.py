@@ -10,11 +10,13 @@ import pytest
 from npt.errors import UserError
 from npt.interface import Prediction, Resources
 from npt.method import ROW_ALONE
+from npt.perturbation import Perturbation
 from npt.probing import Probe
 from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepared
 from workflow.results.job import Job
 from workflow.studies.probing import Answer, fitted_rows, probe_fold
+from workflow.studies.query import ProbeQuery
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -102,7 +104,19 @@ def test_studies_share_their_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"kind": "corruption", "methods": ["knn"]}
     first, second = answers([], 0, {"one": one, "same": one})
     assert first[2].keys() == second[2].keys()
+    for name, predictions in first[2].items():
+        assert np.array_equal(predictions, second[2][name])
     assert len(asked) == len(set(asked)) == 2  # all cells, and the control
+
+
+def test_another_model_gives_answers_of_its_own() -> None:
+    table, split = prepared("yacht").table, prepared("yacht").splits[0]
+    shuffled = Perturbation("shuffle", 1.0)
+    query = ProbeQuery(Probe(Saved("knn")), table, split, split.test, 0, None)
+    first = query.perturbed(shuffled)
+    other = query.with_probe(Probe(Saved("mlp")))
+    assert not np.array_equal(other.perturbed(shuffled), first)
+    assert query.perturbed(shuffled) is first
 
 
 def test_rows_of_other_settings_are_refused() -> None:

@@ -48,12 +48,15 @@ from workflow.studies.errors import (
 )
 
 EFFECTS = {"depends": "Depends", "benefits": "Benefits"}
-NOTES = (
+NOTE = (
     "`Depends` is the effect of permuting the source on the trained model, on the probed test "
     "rows. `Benefits` is that of training a twin without the source, on all test rows of the same "
-    "folds. Of RMSE it is the geometric mean over folds of the ratio, of classes the mean increase "
-    "of the NLL in nats per row. Then come the folds that are worse without the source. A method "
-    "that predicts from other rows alone has no twin without them, which would be a constant.",
+    "folds. A method that predicts from other rows alone has no twin without them, which would be "
+    "a constant."
+)
+FOLD_NOTES = (
+    "Of RMSE an effect is the geometric mean over folds of the ratio, of classes the mean increase "
+    "of the NLL in nats per row. Then come the folds that are worse without the source.",
     "Bold: differs from zero at the 5 % level by the corrected resampled t-test (Nadeau and Bengio "
     "2003), without a correction for the number of tests. What it does not detect is not excluded.",
 )
@@ -78,8 +81,8 @@ def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         }
         measure = "RMSE" if is_regression else "NLL"
         title = f"Test {measure}: what it costs to be without each source of information"
-        sections.append(Section(title, columns, _reasons(part)))
-    return Table(tidy, with_notes(sections, *NOTES))
+        sections.append(Section(title, columns, (*FOLD_NOTES, *_reasons(part))))
+    return Table(tidy, with_notes(sections, NOTE))
 
 
 def effects(study: pd.DataFrame) -> pd.DataFrame:

@@ -58,9 +58,9 @@ PAPER = "As in the paper's Table 2"
 OF_ROWS = {"all": "", "features": "features of ", "target": "labels of "}
 NOTES = (
     "Each column of the other rows is permuted by its own permutation: all columns of all rows, "
-    "or the named ones, with all other cells intact. The rows of all but the exact NPT are train "
-    "rows. With an encoder, the features of other images' encodings are permuted, not their "
-    "pixels. Corrupted scores are means over the permutations.",
+    "or the named ones, with all other cells intact. The other rows are train rows; the exact "
+    "NPT's are its batch. With an encoder, the features of other images' encodings are permuted, "
+    "not their pixels. Corrupted scores are means over the permutations.",
     f"`{MOVEMENT}`: the root mean square of the differences, in standard deviations of the train "
     "targets; of classes, the mean total variation distance of the probabilities.",
     "`Ratio`: the geometric mean over folds of corrupted over clean RMSE.",
@@ -106,8 +106,8 @@ def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         effects += map(_row, same_models, selections)
     tidy = pd.DataFrame(effects)
     first = tidy.drop_duplicates(MODEL)
-    of_first = OF_ROWS[selections[0].columns]
-    title = f"What corrupting {of_first}other rows costs over all datasets"
+    rows = _permuted(selections[0].columns, selections[0].rows)
+    title = f"What corrupting {rows} costs over all datasets"
     sections = effects_over_datasets(first, title, {"effect": "Effect"})
     for is_regression, part in tidy.groupby(tidy["task"] == "regression"):
         measure = "Ratio" if is_regression else "NLL"
@@ -207,8 +207,12 @@ def answer(tidy: pd.DataFrame) -> str:
     if first.empty:
         return ""
     columns, part = first[["permuted_columns", "permuted_rows"]].iloc[0]
+    return effects_answer(first, f"Shuffling {_permuted(columns, part)}")
+
+
+def _permuted(columns: str, part: str) -> str:
     rows = "the other rows" if part == "all" else f"the other {part} rows"
-    return effects_answer(first, f"Shuffling {OF_ROWS[columns]}{rows}")
+    return OF_ROWS[columns] + rows
 
 
 def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:

@@ -54,15 +54,16 @@ from workflow.studies.errors import (
 PERTURBED = {"shuffle": "shuffled", "delete": "deleted"}
 AT_PREDICTION = "at prediction"
 IN_TRAINING = "in training"
+ERROR_NOTE = "Error is RMSE, or the percentage of wrong classes, as the mean over folds."
 NOTE = (
-    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `Constant` is "
+    f"{ERROR_NOTE} `Constant` is "
     "that of a prediction without features. `Effect`, at the largest share, is the geometric mean "
     "over folds of the ratio of RMSEs, perturbed to intact, or the mean increase of the NLL of "
     "classes in nats per row. The other rows are the train rows, for the exact NPT the rest of "
     "its batch."
 )
 CONTEXT_NOTE = (
-    "Error is RMSE, or the percentage of wrong classes, as the mean over folds. `At prediction`: a "
+    "`At prediction`: a "
     "model that was trained on all train rows has a share of them left. `In training`: the same "
     "settings trained on this share alone, with all validation rows. The rows are the same in "
     "both, and those of a smaller share are among those of a larger one. Baselines search their "
@@ -109,7 +110,7 @@ def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
             cells[f"{100 * share:g} %"] = number(error, digits)
         rows.append(cells)
     title = "Test error by the share of train rows"
-    table = probe_table(study, means, title, rows)
+    table = probe_table(study, means, title, rows, ERROR_NOTE)
     over_datasets = _shares_over_datasets(means)
     if over_datasets.empty:
         return Table(table.tidy, with_notes(table.sections, CONTEXT_NOTE))
@@ -252,7 +253,7 @@ def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
     has a share at prediction. Dashed: the same settings trained on this share, with the
     hyper-parameters of baselines searched anew. The dotted line is a constant prediction, or a
-    factor of 1. Where each kind of task that occurs has six datasets, lines are geometric
+    factor of 1. Where each kind of task that occurs has at least six datasets, lines are geometric
     means over them of the factor of the RMSE, or of the inverse probability of the true class.
     """
     means = contexts(study)
