@@ -197,10 +197,10 @@ class NPTEstimator(BaseEstimator):
         Args:
             X: Features (n, d), an array or a frame.
             y: Targets (n,).
-            X_val: Rows that select the best weights, instead of a fraction of X. Compact
-                NPT is not trained on them, but predicted rows attend to them, too. The exact NPT
-                is trained on their features, not on their targets.
-                To the solved NPT, which selects nothing, they are rows like those of X.
+            X_val: Rows that select the best weights, instead of a fraction of X. Compact NPT is not
+                trained on them, but predicted rows attend to them, too. The exact NPT is trained on
+                their features, not on their targets. To the solved NPT, which selects nothing, they
+                are rows like those of X.
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
                 out. In the solved NPT, a row of weight 2 equals two rows, and weights that sum to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from npt.errors import UserError
 from npt.interface import Resources, TrainedModel
-from npt.perturbation import Perturbation
 from npt.table import Split
 from workflow.config.models import Study
 from workflow.planning import paths
@@ -57,10 +57,12 @@ def probe_fold(
     fold = fitted.fold
     studies = [study for study in studies if fold in study.runs[job.run.stem]]
     is_fitted = fitted.status == "ok"
-    probe = None
-    answers: dict[tuple[bytes, Perturbation], np.ndarray] = {}
+    query = None
+    split = job.split(fold)
     if is_fitted and studies:
         probe = resolve_name(job.method.probe)(_model(job, fitted, resources))
+        table = job.prepared.table
+        query = ProbeQuery(probe, table, split, split.test, fold, None, resources.threads)
     for study in studies:
         kind = study.declaration
         columns = job.identity(fold)
@@ -68,21 +70,18 @@ def probe_fold(
         columns["options"] = study.options
         columns |= {"status": "ok" if is_fitted else "failed", "reason": fitted.reason}
         arrays: dict[str, np.ndarray] = {}
-        if probe is not None:
-            split = job.split(fold)
+        if query is not None:
             rows = split.test
             if study.max_test_rows is not None:
                 rows = sampled(rows, study.max_test_rows, seed=fold)
-            table = job.prepared.table
-            options = study.typed_options
-            query = ProbeQuery(probe, table, split, rows, fold, options, resources.threads, answers)
+            asked = replace(query, rows=rows, options=study.typed_options)  # shares its answers
             started = time.perf_counter()
-            facts, measured = kind.probe(query)
+            facts, measured = kind.probe(asked)
             seconds = time.perf_counter() - started
             columns |= sizes(split)
             columns["rows"] = len(rows)
             columns["probe_seconds"] = round(seconds, 3)
-            columns["device"] = device_title(probe.trained.device)
+            columns["device"] = device_title(query.probe.trained.device)
             columns |= facts
             measured["rows"] = rows
             arrays = {f"fold_{fold}_{name}": values for name, values in measured.items()}

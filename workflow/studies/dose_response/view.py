@@ -56,20 +56,18 @@ AT_PREDICTION = "at prediction"
 IN_TRAINING = "in training"
 ERROR_NOTE = "Error is RMSE, or the percentage of wrong classes, as the mean over folds."
 NOTE = (
-    f"{ERROR_NOTE} `Constant` is "
-    "that of a prediction without features. `Effect`, at the largest share, is the geometric mean "
-    "over folds of the ratio of RMSEs, perturbed to intact, or the mean increase of the NLL of "
-    "classes in nats per row. The other rows are the train rows, for the exact NPT the rest of "
-    "its batch."
+    f"{ERROR_NOTE} `Constant` is that of a prediction without features. `Effect`, at the largest "
+    "share, is the geometric mean over folds of the ratio of RMSEs, perturbed to intact, or the "
+    "mean increase of the NLL of classes in nats per row. The other rows are the train rows, for "
+    "the exact NPT the rest of its batch."
 )
 CONTEXT_NOTE = (
-    "`At prediction`: a "
-    "model that was trained on all train rows has a share of them left. `In training`: the same "
-    "settings trained on this share alone, with all validation rows. The rows are the same in "
-    "both, and those of a smaller share are among those of a larger one. Baselines search their "
-    "hyper-parameters anew on each share. What the first is better by was learned from the rows "
-    "that are not there. Methods without stored rows are trained alone. `max_test_rows` limits the "
-    "rows that are scored `at prediction`."
+    "`At prediction`: a model that was trained on all train rows has a share of them left. `In "
+    "training`: the same settings trained on this share alone, with all validation rows. The rows "
+    "are the same in both, and those of a smaller share are among those of a larger one. Baselines "
+    "search their hyper-parameters anew on each share. What the first is better by was learned "
+    "from the rows that are not there. Methods without stored rows are trained alone. "
+    "`max_test_rows` limits the rows that are scored `at prediction`."
 )
 SHARES_NOTE = (
     f"{MEANS_NOTE}, against the same model with all train rows. A dataset is left out where a "
@@ -111,19 +109,19 @@ def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
         rows.append(cells)
     title = "Test error by the share of train rows"
     table = probe_table(study, means, title, rows, ERROR_NOTE)
-    over_datasets = _shares_over_datasets(means)
-    if over_datasets.empty:
-        return Table(table.tidy, with_notes(table.sections, CONTEXT_NOTE))
     rows = []
-    for (tables, kind, method), part in over_datasets.groupby(
+    for (tables, kind, method), part in _shares_over_datasets(means).groupby(
         ["tables", "kind", "title"], sort=False
     ):
         cells = {"Datasets": text(tables), "Method": text(method), "Share": text(kind)}
         for share, mean, task in zip(part["share"], part["effect"], part["task"], strict=True):
             cells[f"{100 * share:g} %"] = effect_cell(mean, task)
         rows.append(cells)
-    section = Section(f"{title}, over all datasets", columns_of(rows), (SHARES_NOTE,))
-    return Table(table.tidy, with_notes((section, *table.sections), CONTEXT_NOTE))
+    sections = table.sections
+    if rows:
+        section = Section(f"{title}, over all datasets", columns_of(rows), (SHARES_NOTE,))
+        sections = (section, *sections)
+    return Table(table.tidy, with_notes(sections, CONTEXT_NOTE))
 
 
 def dose_folds(study: pd.DataFrame) -> pd.DataFrame:
