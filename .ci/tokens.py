@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 95_700, "baselines": 21_600, "workflow": 65_900, "performance": 12_300}
+COMMITTED = {"npt": 94_600, "baselines": 21_300, "workflow": 65_000, "performance": 12_000}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

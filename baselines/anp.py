@@ -18,7 +18,6 @@ class ANP(RetrievalBaseline):
     trainer = "baselines.networks.anp:ANPNetwork.fitted"
     defaults = {
         "width": 128,
-        "attention": "multihead",
         "reads": True,
         "context_labels": True,
         "draws": 32,

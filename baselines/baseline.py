@@ -10,7 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.grids import SIZES, BaselineSettings, Grid, Parameters, Size, size_of
+from baselines.grids import (
+    SIZES,
+    AnyParameters,
+    BaselineSettings,
+    Grid,
+    Parameters,
+    Size,
+    size_of,
+)
 from baselines.training_data import TrainingData
 from npt.errors import Infeasible, UserError, listed
 from npt.interface import Resources
@@ -62,7 +70,7 @@ class Baseline(ABC):
     quick: ClassVar[Grid] = {}
     paper: ClassVar[Grid] = {}
     defaults: ClassVar[Parameters] = {}
-    schema: ClassVar[type[Strict] | None] = None
+    schema: ClassVar[type[Strict]] = AnyParameters
     embeds_categories: ClassVar[bool] = False
     keeps_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
@@ -121,7 +129,7 @@ class Baseline(ABC):
         Args:
             key: Key of the settings that has the parameters, `grid` or `fixed`.
         """
-        typed = self.schema.model_fields if self.schema else ()
+        typed = self.schema.model_fields
         for name, value in parameters.items():
             if not _is_plain(value):
                 raise UserError(
@@ -132,8 +140,7 @@ class Baseline(ABC):
                 raise UserError(
                     f"{self.name}.{key}.{name}: {value!r} is not of the type of {default!r}"
                 )
-        if self.schema is not None:
-            validated(self.schema, parameters, f"{self.name}.{key}")
+        validated(self.schema, parameters, f"{self.name}.{key}")
 
     def supports(self, task: Task) -> str | None:
         """The reason for refusing a task, or None."""
@@ -193,7 +200,7 @@ class Baseline(ABC):
                 for name, values in declared.items():
                     tunable.setdefault(name, []).extend(values)
         allowed = listed(tunable)
-        typed = self.schema.model_fields if self.schema else ()
+        typed = self.schema.model_fields
         if not grid and tunable:
             raise UserError(
                 f"{self.name}.grid: is empty; allowed: paper, quick, or lists for {allowed}"

@@ -6,18 +6,15 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from baselines.baseline import Predictor
 from baselines.estimators import EstimatorBaseline
-from baselines.grids import Parameters
-from npt.validation import Strict
+from baselines.grids import AnyParameters, Parameters
 
 
-class Rounds(Strict):
+class Rounds(AnyParameters):
     """The number of rounds, or of trees; all other parameters are left to the library."""
-
-    model_config = ConfigDict(extra="allow")
 
     n_estimators: int = Field(default=1, ge=1)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field, field_validator
 
 from npt.errors import unknown
 from npt.validation import Strict
@@ -55,6 +55,12 @@ class BaselineSettings(Strict):
         elif grid not in get_args(GridName):
             raise ValueError(f"{unknown(grid, get_args(GridName))}, or a mapping of lists")
         return grid
+
+
+class AnyParameters(Strict):
+    """Parameters that are all left to the library."""
+
+    model_config = ConfigDict(extra="allow")
 
 
 def size_of(train_rows: int) -> Size:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,9 +49,7 @@ class Spreading(RowPredictor):
         options: Parameters of scikit-learn's estimator.
     """
 
-    def __init__(
-        self, stored: StoredRows, unlabelled: np.ndarray, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, stored: StoredRows, unlabelled: np.ndarray, options: Parameters) -> None:
         self.stored = stored
         self.unlabelled = unlabelled
         self.options = options

@@ -23,7 +23,6 @@ class ModernNCA(RetrievalBaseline):
         "blocks": 0,
         "block_width": 128,
         "dropout": 0.1,
-        "temperature": 1.0,
         "candidates": 4096,
         "learning_rate": 0.01,
         "weight_decay": 1e-4,

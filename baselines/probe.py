@@ -30,7 +30,7 @@ class StoredRowProbe(RowProbe):
     @property
     def stored(self) -> StoredRows:
         """The stored rows (m)."""
-        return self.trained.data.stored_rows
+        return self.trained.predictor.stored
 
     def features(self, rows: np.ndarray) -> np.ndarray:
         """Features (n, F) of query rows."""

@@ -11,11 +11,10 @@ import math
 import random
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from textwrap import shorten
-from typing import Any
 
 import joblib
 
@@ -91,10 +90,7 @@ class Search:
             seed,
             resources.threads,
             resources.device,
-            data.features,
-            data.target,
-            data.train,
-            data.validation,
+            data,
         ]
         self.journal = Journal(resources.checkpoint, str(joblib.hash(facts)))
         self.outcomes = self.journal.read()
@@ -216,5 +212,5 @@ class Search:
         return reason
 
 
-def _key(parameters: Mapping[str, Any]) -> str:
+def _key(parameters: Parameters) -> str:
     return json.dumps(parameters, sort_keys=True, default=repr)

@@ -119,7 +119,7 @@ class TabNet(Baseline):
             network = kind(
                 **{name: parameters[name] for name in NETWORK},
                 cat_idxs=list(data.categorical),
-                cat_dims=list(data.sizes),
+                cat_dims=list(data.categorical.values()),
                 cat_emb_dim=1,
                 optimizer_params={"lr": parameters["learning_rate"]},
                 **schedule,

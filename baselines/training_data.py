@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.stored_rows import StoredRows
 from npt.data.encoding import Statistics, coded_features, one_hot_features
-from npt.metrics import negative_log_likelihood
+from npt.metrics import METRICS
 from npt.table import Split, Table, Task
 
 
@@ -23,8 +23,8 @@ class TrainingData:
         validation: Numbers of the validation rows with a known target.
         task: Task of the table.
         classes: Number of classes of the target, C; 1 for regression.
-        categorical: Indices of features that are category codes; empty for one-hot features.
-        sizes: Number of codes of each of `categorical`.
+        categorical: Number of codes by the index of each feature that is category codes; empty for
+            one-hot features.
         columns: For each feature, the index of its table column, counted without the target.
         unlabelled: Numbers of the train rows without a known target.
     """
@@ -35,8 +35,7 @@ class TrainingData:
     validation: np.ndarray
     task: Task
     classes: int
-    categorical: tuple[int, ...] = ()
-    sizes: tuple[int, ...] = ()
+    categorical: dict[int, int] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
     unlabelled: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -48,7 +47,7 @@ class TrainingData:
     @property
     def is_code(self) -> np.ndarray:
         """Which features (F,) are category codes."""
-        return np.isin(np.arange(self.features.shape[1]), self.categorical)
+        return np.isin(np.arange(self.features.shape[1]), list(self.categorical))
 
     @property
     def train_features(self) -> np.ndarray:
@@ -109,11 +108,8 @@ class TrainingData:
         Args:
             predicted: Predictions of a library, as for `over_all_classes`.
         """
-        predicted = self.over_all_classes(predicted)
-        truth = self.target[self.validation]
-        if self.is_regression:
-            return float(np.mean((predicted - truth) ** 2))
-        return negative_log_likelihood(truth, predicted)
+        metric = METRICS["mse" if self.is_regression else "nll"]
+        return metric.compute(self.target[self.validation], self.over_all_classes(predicted))
 
 
 def training_data(
@@ -136,16 +132,14 @@ def training_data(
     target = known.standardised(table.truth, table.target)
     labelled = ~np.isnan(target)
     encode = coded_features if codes else one_hot_features
-    categorical = []
-    sizes = []
+    categorical = {}
     columns: list[int] = []
     for i, j in enumerate(table.features):
         column = table.columns[j]
         width = 1 if codes else column.size
         columns += [i] * width
         if codes and column.kind == "categorical":
-            categorical.append(i)
-            sizes.append(column.size + 1)
+            categorical[i] = column.size + 1
     return TrainingData(
         features=encode(table, known, missing=missing),
         target=target,
@@ -154,7 +148,6 @@ def training_data(
         unlabelled=split.train[~labelled[split.train]],
         task=table.task,
         classes=table.columns[table.target].size,
-        categorical=tuple(categorical),
-        sizes=tuple(sizes),
+        categorical=categorical,
         columns=tuple(columns),
     )

@@ -40,8 +40,6 @@ class XRFM(NetworkBaseline):
     defaults = {
         "kernel": "l2",
         "bandwidth": 10.0,
-        "exponent": 1.0,
-        "diagonal": True,
         "regularisation": 1e-3,
         "iterations": 5,
     }
@@ -79,10 +77,8 @@ class KernelMachine(RowPredictor):
         iterations = parameters["iterations"]
         self.machine: Any = RFM(
             parameters["kernel"],
-            iters=iterations,
             bandwidth=parameters["bandwidth"],
-            exponent=parameters["exponent"],
-            diag=parameters["diagonal"],
+            diag=True,
             device="cpu",
             tuning_metric="mse",
             verbose=False,
@@ -93,7 +89,6 @@ class KernelMachine(RowPredictor):
                 self._labelled(data, data.validation),
                 iters=iterations,
                 reg=self.regularisation,
-                verbose=False,
             )
             # So that distances hardly depend on which rows are compared together.
             for name in ("M", "sqrtM"):

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from npt.errors import UserError
 from npt.table import Split, Table
 
 
@@ -102,7 +101,3 @@ class Resources:
     checkpoint: Path | None = None
     checkpoint_minutes: float = 10.0
     metrics: Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise UserError(f"threads: {self.threads} is not a positive number")

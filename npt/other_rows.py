@@ -136,7 +136,13 @@ def benefit(model: Any, twin: Any, X: Any, y: Any, *, cv: Any = 5) -> Comparison
     if is_classifier(model) != is_classifier(twin):
         kind = "a classifier" if is_classifier(twin) else "no classifier"
         raise ValueError(f"twin: is {kind}, unlike the model")
+    _require_probabilities(twin)
     return _compared(model, X, y, cv, lambda _, train, test: _losses(_fitted(twin, *train), *test))
+
+
+def _require_probabilities(model: Any) -> None:
+    if is_classifier(model) and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{type(model).__name__}: has no predict_proba")
 
 
 def _compared(
@@ -147,8 +153,7 @@ def _compared(
     Args:
         losses_after: The latter (n,), of the fitted clone, its train rows and the test rows.
     """
-    if is_classifier(model) and not hasattr(model, "predict_proba"):
-        raise ValueError(f"{type(model).__name__}: has no predict_proba")
+    _require_probabilities(model)
     features = X.toarray() if issparse(X) else X
     y = column_or_1d(y)
     if pd.isna(y).any():

@@ -7,12 +7,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from npt.errors import UserError
 from npt.table import PARTS, Part
 
 Kind = Literal["shuffle", "delete"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-LARGEST_SHARE = {"shuffle": 1.0, "delete": 0.999}
 ColumnChoice = Literal["all", "features", "target"]
 RowChoice = Literal["all", Part]
 
@@ -52,13 +50,6 @@ class Perturbation:
     columns: ColumnChoice = "all"
     rows: RowChoice = "all"
     draw: int = 0
-
-    def __post_init__(self) -> None:
-        largest = LARGEST_SHARE[self.kind]
-        if not 0 <= self.share <= largest:
-            raise UserError(f"{self.kind}: a share of {self.share} is outside 0 to {largest:g}")
-        if self.kind == "delete" and (self.columns, self.rows) != ("all", "all"):
-            raise UserError("delete: takes all columns and all rows")
 
     def chosen_columns(self, layout: InputLayout) -> np.ndarray:
         """Indices of the columns that are permuted."""

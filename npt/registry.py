@@ -7,7 +7,6 @@ import importlib.util
 import pkgutil
 import sys
 import traceback
-from types import ModuleType
 from typing import Any
 
 from npt.errors import UserError
@@ -23,41 +22,32 @@ def declarations(package: str, attribute: str) -> dict[str, Any]:
     by_name: dict[str, Any] = {}
     modules = sorted(info.name for info in pkgutil.iter_modules(sys.modules[package].__path__))
     for name in modules:
-        declaration = declared(f"{package}.{name}", attribute, f"{package}/{name}.py")
+        declaration = declared(f"{package}.{name}", attribute)
         if declaration is not None:
             by_name[name] = declaration
     return by_name
 
 
-def declared(module: str, attribute: str, where: str) -> Any:
+def declared(module: str, attribute: str) -> Any:
     """Module-level `attribute` of a module; None if it has none.
 
     Raises:
         UserError: The module cannot be imported, or the name of the declaration is not that of its
-            file or folder `where`.
+            file or folder.
     """
-    declaration = getattr(imported(module), attribute, None)
-    if declaration is not None and declaration.name != module.rpartition(".")[2]:
-        raise UserError(
-            f"{where}: declares {declaration.name!r}; the name must be that of the file or folder"
-        )
-    return declaration
-
-
-def imported(name: str) -> ModuleType:
-    """A module of a package that is imported.
-
-    Raises:
-        UserError: Names its file, and the line where that fails.
-    """
+    spec = importlib.util.find_spec(module)
+    path = spec.origin if spec else module
     try:
-        return importlib.import_module(name)
+        declaration = getattr(importlib.import_module(module), attribute, None)
     except UserError:
         raise
     except Exception as error:  # any error of the file
-        spec = importlib.util.find_spec(name)
-        path = spec.origin if spec else name
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == path]
-        where = f" in line {lines[-1]}" if lines else ""  # the text of a syntax error has it
-        raise UserError(f"{path}: {type(error).__name__}{where}: {error}") from error
+        line = f" in line {lines[-1]}" if lines else ""  # the text of a syntax error has it
+        raise UserError(f"{path}: {type(error).__name__}{line}: {error}") from error
+    if declaration is not None and declaration.name != module.rpartition(".")[2]:
+        raise UserError(
+            f"{path}: declares {declaration.name!r}; the name must be that of the file or folder"
+        )
+    return declaration

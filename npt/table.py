@@ -124,6 +124,10 @@ class Table:
             numbers[cells < 0] = np.nan
         return numbers
 
+    def labelled(self, rows: np.ndarray) -> np.ndarray:
+        """Those of some rows whose target is known."""
+        return rows[~np.isnan(self.numbers(self.target, rows))]
+
     def with_numbers(self, j: int, numbers: np.ndarray) -> Table:
         """A table with other cells (N,) in column `j`: numbers or codes, NaN where missing."""
         cells = list(self.cells)

@@ -36,7 +36,7 @@ class TrainRows(Strict):
 
     def refusal(self, table: Table, split: Split) -> str | None:
         """The reason why a fold has too few labels, or None."""
-        labelled = np.count_nonzero(~np.isnan(table.truth[split.train]))
+        labelled = len(table.labelled(split.train))
         if self.labels is None or self.labels < labelled:
             return None
         return f"needs more than {self.labels} train rows with a known target, found {labelled}"
@@ -71,7 +71,7 @@ def _with_train(table: Table, split: Split, train: np.ndarray) -> tuple[Table, S
 def _labelling_order(table: Table, rows: np.ndarray, seed: int) -> np.ndarray:
     """Rows with a known target in random order; any first ones have the classes in proportion."""
     order = np.random.default_rng((seed, 0)).permutation(rows)
-    order = order[~np.isnan(table.truth[order])]
+    order = table.labelled(order)
     if table.task == "regression":
         return order
     classes = table.truth[order]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Self, TypeVar, get_args
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
 from npt.errors import UserError, unknown
 
@@ -27,15 +28,12 @@ SUBJECT = re.compile(r"^\w+ (?=should )")  # which pydantic puts before a messag
 class Strict(BaseModel):
     """A frozen model that refuses unknown keys and does not coerce types.
 
-    Attributes:
-        hidden: Fields that are no keys of a configuration.
+    Fields that are no keys of a configuration are a `SkipJsonSchema`.
     """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
     )
-
-    hidden: ClassVar[Collection[str]] = ()
 
     def changed(self, **changes: Any) -> Self:
         """The same with other values of some fields, validated."""
@@ -83,11 +81,9 @@ def _unknown_key(model: type[BaseModel], steps: list[str]) -> str:
     inner = _model_at(model, parents)
     if inner is None:
         return f"{key!r} is unknown"
-    hidden = getattr(inner, "hidden", ())
-    allowed = [name for name in inner.model_fields if name not in hidden]
-    if not allowed:
-        return f"{key!r} is unknown; allowed: no keys"
-    return unknown(key, allowed)
+    hidden = SkipJsonSchema()  # pyright: ignore[reportCallIssue]
+    fields = inner.model_fields.items()
+    return unknown(key, [name for name, field in fields if hidden not in field.metadata])
 
 
 def _message(error: Details) -> str:

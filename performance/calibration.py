@@ -34,11 +34,9 @@ KEYS = ["dataset", "task", "fold", "fraction"]
 
 def main() -> None:
     """Command line of the analysis."""
-    options = parser(__doc__)
-    options.add_argument("--tables", nargs="+", default=list(public_tables()))
-    arguments = start(options)
+    arguments = start(parser(__doc__))
     measured = []
-    for name in arguments.tables:
+    for name in public_tables():
         measured += scored_forests(name, arguments.threads)
     frame = pd.DataFrame(measured)
     loss = frame.assign(loss=losses(frame, "test_")).pivot_table("loss", KEYS, "forest")

@@ -8,6 +8,7 @@ of the text validates.
 from __future__ import annotations
 
 import math
+import tarfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -18,10 +19,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from npt.data.download import download
-from npt.data.source import sha256_of
-from npt.data.unpack import unpack
-from npt.errors import UserError
 from npt.nn.block import Block, TiedBlock
 from npt.nn.kernels.attention import by_head, fused
 from npt.nn.settings import NPTSettings
@@ -30,12 +27,13 @@ from performance.machine import parser, report, seconds, start
 URL = "https://files.pythonhosted.org/packages/2f/c2/f9e977608bdf958650638c3f1e28f85a1b075f075ebbe77db8555463787b/Brotli-1.1.0.tar.gz"
 SHA256 = "81de08ac11bcb85841e440c13611c00b67d3bf82698314928d0b676362546724"
 MEMBER = "Brotli-1.1.0/tests/testdata/plrabn12.txt"
-MOST_BYTES = 1_000_000
 WIDTH = 128
 HEADS = 8
 CONTEXT = 64  # characters
 BATCH = 32
 RATE = 0.002
+UPDATES = 2000
+SEEDS = 3
 
 
 class CausalBlock(Block):
@@ -93,28 +91,23 @@ class LanguageModel(nn.Module):
 
 def main() -> None:
     """Command line of the study."""
-    options = parser(__doc__)
-    options.add_argument("--updates", type=int, default=2000)
-    options.add_argument("--seeds", type=int, default=3)
-    arguments = start(options)
+    arguments = start(parser(__doc__))
     text = encoded(paradise_lost())
-    report(arguments, list(measured(text.to(arguments.device), arguments.updates, arguments.seeds)))
+    report(arguments, list(measured(text.to(arguments.device))))
 
 
 def paradise_lost() -> str:
     """Milton's Paradise Lost (10,600 lines), a test file of the package Brotli.
 
     Raises:
-        UserError: The archive cannot be downloaded, or is another.
+        RuntimeError: The archive is another.
     """
     with TemporaryDirectory() as folder:
-        archive, text = Path(folder, "archive"), Path(folder, "text")
-        with archive.open("ab") as stream:
-            is_complete = download(URL, stream)
-        if not is_complete or sha256_of(archive) != SHA256:
-            raise UserError(f"{URL}: cannot be downloaded with the sha256 {SHA256}")
-        unpack(archive, MEMBER, text, MOST_BYTES)
-        return text.read_bytes().decode("ascii", errors="replace")
+        path = Path(folder, "archive")
+        torch.hub.download_url_to_file(URL, str(path), SHA256)
+        with tarfile.open(path) as archive:
+            text: Any = archive.extractfile(MEMBER)
+            return text.read().decode("ascii", errors="replace")
 
 
 def encoded(text: str) -> Tensor:
@@ -123,28 +116,28 @@ def encoded(text: str) -> Tensor:
     return torch.from_numpy(codes)
 
 
-def measured(text: Tensor, updates: int, seeds: int) -> Iterator[dict[str, Any]]:
+def measured(text: Tensor) -> Iterator[dict[str, Any]]:
     """Validation bits per character of each step and seed, and of counts."""
     split = len(text) * 9 // 10
     train, validation = text[:split], text[split:]
     yield {"attention": "counts of pairs", "bits": pair_bits(train, validation)}
     windows = validation.unfold(0, CONTEXT + 1, CONTEXT)
     for step, (block, settings) in STEPS.items():
-        for seed in range(seeds):
+        for seed in range(SEEDS):
             torch.manual_seed(seed)
             model = LanguageModel(int(text.max()) + 1, block, settings).to(text.device)
-            spent = seconds(partial(train_model, model, train, updates))
+            spent = seconds(partial(train_model, model, train))
             with torch.no_grad():
                 bits = float(model.bits(windows))
             yield {"attention": step, "seed": seed, "bits": bits, "seconds": spent}
 
 
-def train_model(model: LanguageModel, text: Tensor, updates: int) -> None:
+def train_model(model: LanguageModel, text: Tensor) -> None:
     """Adam on random windows, with a rate that falls to zero along a cosine."""
     optimiser = torch.optim.Adam(model.parameters(), RATE)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, updates)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, UPDATES)
     windows = text.unfold(0, CONTEXT + 1, 1)
-    for _ in range(updates):
+    for _ in range(UPDATES):
         loss = model.bits(windows[torch.randint(len(windows), (BATCH,))])
         optimiser.zero_grad()
         loss.backward()

@@ -83,7 +83,7 @@ def measure(
             with arithmetic(shape.settings.changed(precision=precision), device):
                 turn[:] = seconds(step), seconds(evaluate)
     fastest = times[1:].min(0)  # the first round warms up, on a GPU the first three
-    flop = update_flop(shape.settings, shape.rows, shape.columns, None)
+    flop = update_flop(shape.settings, shape.rows, shape.layout.tokens, None)
     processes = [(shape.name, name, device, torch.get_num_threads()) for name in names]
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         peaks = pool.starmap(peak_of_a_step, processes, chunksize=1)

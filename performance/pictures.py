@@ -19,7 +19,7 @@ from workflow.report.drawing import (
     NPT_COLOR,
     OTHER_COLOR,
     PAGE,
-    panels,
+    facets,
     pyplot,
 )
 from workflow.report.summary import reference_study
@@ -63,8 +63,8 @@ def draw_correlations() -> None:
     measured = json.loads((ROOT / "performance/results/when_rows_help.json").read_text())
     rows = pd.DataFrame(measured["rows"])
     rows = rows[rows["method"] == "npt_compact"].iloc[::-1]
-    figure, axes = panels(2, 14)
-    for axis, (group, part) in zip(axes, rows.groupby("of", sort=False), strict=True):
+    figure, groups = facets(rows, "of", 14)
+    for group, part, axis in groups:
         for name, (offset, color) in EFFECTS.items():
             points = part[part["effect"] == name]
             middle = points["correlation"]
@@ -76,7 +76,7 @@ def draw_correlations() -> None:
         axis.set_xlim(-1.05, 1.05)
         axis.set_title(f"{part['tables'].iloc[0]} {group}")
         axis.set_xlabel("rank correlation")
-    axes[0].legend(loc="lower right")
+    figure.axes[0].legend(loc="lower right")
     figure.savefig(DOCS / "when.png", dpi=DOTS_PER_INCH)
 
 

@@ -19,6 +19,8 @@ from npt.nn.encoders import siren
 from npt.nn.settings import PixelSettings
 from performance.machine import parser, report, seconds, start
 
+SIZES = (8, 16, 28, 32)
+REACHES = (1, 2, 4, 8, 12)
 THRESHOLD = 0.1
 IMAGES = 4
 REPETITIONS = 5
@@ -26,26 +28,20 @@ REPETITIONS = 5
 
 def main() -> None:
     """Command line of the benchmark."""
-    options = parser(__doc__)
-    options.add_argument("--sizes", type=int, nargs="+", default=[8, 16, 28, 32])
-    options.add_argument("--reaches", type=int, nargs="+", default=[1, 2, 4, 8, 12])
-    arguments = start(options)
-    report(arguments, list(measured(arguments.sizes, arguments.reaches, arguments.device)))
+    arguments = start(parser(__doc__))
+    report(arguments, list(measured(arguments.device)))
 
 
-def measured(
-    sizes: list[int], reaches: list[int], device: torch.device
-) -> Iterator[dict[str, Any]]:
+def measured(device: torch.device) -> Iterator[dict[str, Any]]:
     """Ratios of both forms for each size and reach of which something is saved."""
     settings = PixelSettings(span=True, threshold=THRESHOLD)
-    for size in sizes:
-        for reach in reaches:
+    for size in SIZES:
+        for reach in REACHES:
             torch.manual_seed(0)
             block = siren.PixelEncoder(3, (size, size), settings).blocks[0].to(device)
             assert isinstance(block, siren.PixelBlock) and block.span is not None
             block.span.sigma.data[:] = (reach - 0.5) / (size - 1) / radius_of(THRESHOLD)
-            span_reach = block.span.reach()
-            tiles = block.tiles(span_reach)
+            tiles = block.tiles()
             if tiles is None:
                 continue
             pixels = torch.randn(IMAGES, size * size, siren.PIXEL_WIDTH, device=device)
@@ -60,7 +56,7 @@ def measured(
             yield {
                 "size": size,
                 "reach": reach,
-                "pairs": 1 - block.span.excluded(span_reach)[block.index].float().mean().item(),
+                "pairs": 1 - block.span.excluded()[block.index].float().mean().item(),
                 "scores": tiles.index().shape[1] / size**2,
                 "FLOPs": flops(action) / all_pairs,
                 "seconds": min(local) / min(masked),

@@ -28,11 +28,6 @@ class Shape:
     layout: ColumnLayout
     settings: NPTSettings
 
-    @property
-    def columns(self) -> int:
-        """Number of columns with the target."""
-        return len(self.layout.sizes)
-
 
 def layout_of(sizes: list[int]) -> ColumnLayout:
     """Layout of columns with these numbers of classes, 1 for a number; the target is the last."""
@@ -52,7 +47,7 @@ def generated(shape: Shape, device: torch.device) -> EncodedTable:
     draws = torch.Generator().manual_seed(0)
     continuous = torch.tensor(shape.layout.continuous)
     sizes = torch.tensor(shape.layout.sizes)
-    cells = (shape.rows, shape.columns)
+    cells = (shape.rows, shape.layout.tokens)
     codes = (torch.rand(cells, generator=draws) * sizes).long()
     numbers = torch.randn(cells, generator=draws)
     return EncodedTable(

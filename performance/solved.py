@@ -18,6 +18,7 @@ from npt.solved.model import fit
 from npt.solved.settings import SolvedSettings
 from performance.machine import parser, peak_megabytes, report, start
 
+ROWS = (1000, 4000, 20_000)
 COLUMNS = 20
 QUERIES = 1000
 
@@ -25,12 +26,11 @@ QUERIES = 1000
 def main() -> None:
     """Command line of the benchmark."""
     options = parser(__doc__)
-    options.add_argument("--rows", type=int, nargs="+", default=[1000, 4000, 20_000])
     options.add_argument("--exact", type=int, default=4000, help="most rows that are solved for")
     arguments = start(options)
     settings = SolvedSettings(exact_rows=arguments.exact)
     fitted(200, settings, arguments.device)  # warm up
-    report(arguments, [fitted(size, settings, arguments.device) for size in arguments.rows])
+    report(arguments, [fitted(size, settings, arguments.device) for size in ROWS])
 
 
 def fitted(size: int, settings: SolvedSettings, device: torch.device) -> dict[str, Any]:

@@ -32,10 +32,11 @@ from baselines import methods
 from npt.atomic import replacing, write_text
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.options import add_options, given_options
-from npt.data.custom.reading import CustomTable, folds_of, read_custom
+from npt.data.custom.reading import prepare_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
+from npt.data.store import Prepared
 from npt.errors import UserError, require_known
 from npt.table import Split, Table
 from npt.validation import validated
@@ -89,8 +90,8 @@ def run() -> None:
     options = _parser().parse_args()
     chosen = _methods(options.methods)
     dataset, custom = read_table(options)
-    folds = folds_of(dataset, custom)
-    for line in custom.description:
+    folds = custom.splits
+    for line in custom.facts["description"]:
         print(line)
     print(f"folds: {len(folds)}")
     output = options.output or Path(f"{Path(options.path).stem}_benchmark")
@@ -150,7 +151,7 @@ def minutes(text: str) -> float:
     return time_limit
 
 
-def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
+def read_table(options: argparse.Namespace) -> tuple[CustomDataset, Prepared]:
     """The declaration, with the task that its target suggests, and the table."""
     block = {**given_options(options, but=OWN), "path": str(Path(options.path).resolve())}
     name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
@@ -158,9 +159,9 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]
         name = f"table_{name}"
     name = name[:LONGEST]
 
-    def as_task(task: CustomTask) -> tuple[CustomDataset, CustomTable]:
+    def as_task(task: CustomTask) -> tuple[CustomDataset, Prepared]:
         dataset = validated(CustomDataset, {**block, "task": task, "name": name}, "")
-        return dataset, read_custom(dataset, DOWNLOADS)
+        return dataset, prepare_custom(dataset, DOWNLOADS)
 
     if options.task:
         return as_task(options.task)
@@ -269,7 +270,7 @@ class Benchmark:
         write_text(self.config, as_yaml(config))
         return list(studies)
 
-    def _snakemake(self, seconds: float | None, targets: Sequence[str]) -> bool:
+    def _snakemake(self, seconds: float | None, targets: Sequence[Path]) -> bool:
         """Make some files; whether that ended within a time.
 
         Raises:
@@ -279,7 +280,7 @@ class Benchmark:
         command += ["--workflow-profile", "none", "--nolock", "--rerun-incomplete"]
         command += ["--scheduler", "greedy"]
         command += ["--directory", str(self.output), "--configfile", str(self.config)]
-        command += ["--cores", str(self.cores), *targets]
+        command += ["--cores", str(self.cores), *map(str, targets)]
         with (self.output / LOG).open("ab") as log:
             begin = log.tell()
             process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)

@@ -6,6 +6,8 @@ latent variable.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -14,8 +16,8 @@ from torch.distributions import Normal, kl_divergence
 from baselines.grids import Parameters
 from baselines.networks.retrieval import RetrievalNetwork
 from npt.nn.gaussian import Gaussians
-from npt.processes.attention import CrossAttention, mlp
-from npt.processes.neural_process import ENCODER_LAYERS, LatentEncoder, latent_draws
+from npt.processes.neural_process import NeuralProcess, latent_draws
+from npt.processes.settings import AttentiveSettings
 
 
 class ANPNetwork(RetrievalNetwork):
@@ -34,14 +36,10 @@ class ANPNetwork(RetrievalNetwork):
     def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
-        labels = classes or 1
-        outputs = classes or 2
+        settings = AttentiveSettings(width=width)
         self.reads = parameters["reads"]
         self.context_labels = parameters["context_labels"]
-        self.encoder = mlp(features + labels, [width] * ENCODER_LAYERS)
-        self.attention = CrossAttention(parameters["attention"], features, width)
-        self.latent = LatentEncoder(features + labels, width)
-        self.decoder = mlp(2 * width + features, [width, width, outputs])
+        self.process = NeuralProcess(features, settings, classes or 1, classes or 2)
         noise = torch.randn(parameters["draws"], width)
         self.register_buffer("noise", noise)
 
@@ -49,10 +47,7 @@ class ANPNetwork(RetrievalNetwork):
         """Mean (n, m) over the heads of the attention to the context."""
         if not self.reads:
             return features.new_zeros(len(features), len(stored))
-        weights = self.attention.weights(
-            stored[None],
-            features[None],
-        )  # (1, H, n, m)
+        weights = self.process.attention.weights(stored[None], features[None])  # (1, H, n, m)
         return weights[0].mean(0)
 
     def forward(
@@ -77,28 +72,16 @@ class ANPNetwork(RetrievalNetwork):
 
     def latent_of(self, stored: Tensor, labels: Tensor) -> Normal:
         """q(z) (1, W) given rows (m, F) and their labels (m,)."""
-        return self.latent(self._pairs(stored, labels)[None])
+        latent_encoder: Any = self.process.latent_encoder
+        return latent_encoder(self._pairs(stored, labels)[None])
 
     def decoded(self, features: Tensor, stored: Tensor, labels: Tensor, z: Tensor) -> Tensor:
         """Outputs (S, n, 2 or K) of queries (n, F), given a context and draws (S, 1, W)."""
-        pairs = self._pairs(stored, labels)  # (m, F + K)
-        encoded = self.encoder(pairs)  # (m, W)
-        attended = self.attention(
-            stored[None],
-            encoded[None],
-            features[None],
-        )  # (1, n, W)
-        if not self.reads:
-            attended = torch.zeros_like(attended)
+        encoded = self.process.encoder(self._pairs(stored, labels)[None])  # (1, m, W)
+        if not self.reads:  # the attention of zeros is zero: it has no biases
+            encoded = torch.zeros_like(encoded)
             z = torch.zeros_like(z)
-        draws = len(z)
-        rows = len(features)
-        parts = (
-            attended.expand(draws, -1, -1),
-            z.expand(-1, rows, -1),
-            features.expand(draws, -1, -1),
-        )
-        return self.decoder(torch.cat(parts, -1))
+        return self.process.outputs(stored[None], encoded, features[None], z)[:, 0]
 
     def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
         """Minus the objective of a random context and the batch."""

@@ -16,13 +16,12 @@ class ModernNCANetwork(RetrievalNetwork):
 
     Args:
         features: Number of features.
-        parameters: `width`, `blocks`, `block_width`, `dropout` and `temperature`.
+        parameters: `width`, `blocks`, `block_width` and `dropout`.
     """
 
     def __init__(self, features: int, classes: int | None, parameters: Parameters) -> None:
         super().__init__(classes)
         width = parameters["width"]
-        self.temperature = parameters["temperature"]
         self.embedding = nn.Linear(features, width)
         self.blocks = nn.ModuleList()
         for _ in range(parameters["blocks"]):
@@ -49,7 +48,7 @@ class ModernNCANetwork(RetrievalNetwork):
         queries = self.embedded(features)
         squared = self.squared_distances(queries, self.embedded(stored))
         distances = squared.clamp_min(LEAST_SQUARE).sqrt()
-        return without_self(-distances / self.temperature, self_index).softmax(1)
+        return without_self(-distances, self_index).softmax(1)
 
     def forward(
         self, features: Tensor, stored: Tensor, labels: Tensor, self_index: Tensor | None = None

@@ -72,7 +72,7 @@ def _network(numeric: list[int], data: TrainingData, parameters: Parameters) -> 
         )
     return TabM.make(
         n_num_features=len(numeric),
-        cat_cardinalities=list(data.sizes),
+        cat_cardinalities=list(data.categorical.values()),
         num_embeddings=embeddings,
         d_out=data.trained_classes or 1,
         k=parameters["members"],

@@ -9,7 +9,6 @@ from npt.compact.settings import CompactSettings
 from npt.errors import Infeasible
 from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
-from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.compact.trained import TrainedCompactNPT
@@ -24,7 +23,7 @@ class CompactLearner(NetworkLearner):
 
     network = "npt.compact.trained:TrainedCompactNPT"
 
-    def training(self, trained: TrainedCompactNPT, table: Table, split: Split) -> CompactTraining:
+    def training(self, trained: TrainedCompactNPT) -> CompactTraining:
         """The training on the train rows.
 
         Raises:
@@ -42,10 +41,10 @@ class CompactLearner(NetworkLearner):
         return CompactTraining(trained.model, data, self.settings, trained.seed)
 
     def finish(
-        self, trained: TrainedCompactNPT, training: Training[Any, Any], split: Split
+        self, trained: TrainedCompactNPT, training: Training[Any, Any]
     ) -> tuple[TrainedCompactNPT, float]:
         """The network with copying, where that lowers the validation loss."""
-        return trained.with_copying(split.validation)
+        return trained.with_copying()
 
     def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
         """The updates of each member's weights."""

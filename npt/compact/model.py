@@ -10,7 +10,7 @@ that attention, not as inputs: a row sees the labels of the context, and never i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -54,6 +54,7 @@ class CompactNPT(nn.Module):
             is chosen after the training.
     """
 
+    between_datapoints: Sequence[DatapointAttention]
     reach: Tensor
 
     def __init__(self, encoder: Encoder, settings: CompactSettings) -> None:
@@ -65,7 +66,7 @@ class CompactNPT(nn.Module):
         self.between_attributes = AttributeAttention(settings)
         self.compress = MemberLinear(members, tokens * settings.token_width, settings.width)
         self.feed_forward = FeedForward(settings.width, settings)
-        self.between_datapoints = nn.ModuleList(
+        self.between_datapoints = nn.ModuleList(  # type: ignore[assignment]
             DatapointAttention(encoder.classes, settings) for _ in range(settings.layers)
         )
         self.head = MemberLinear(members, settings.width, encoder.classes, HEAD_SCALE)
@@ -86,7 +87,7 @@ class CompactNPT(nn.Module):
 
     def context(self, rows: Tensor, labels: Tensor) -> Context:
         """Keys and values of encoded rows (K, m, r) with labels (m, C)."""
-        return Context(tuple(block.context(rows, labels) for block in self._blocks()))
+        return Context(tuple(block.context(rows, labels) for block in self.between_datapoints))
 
     def context_with_residuals(
         self,
@@ -137,37 +138,14 @@ class CompactNPT(nn.Module):
         invisible: Tensor | None = None,
     ) -> Tensor:
         """Outputs (K, n, C) by attention alone."""
-        for block, (keys, values) in zip(self._blocks(), context.pairs, strict=True):
+        for block, (keys, values) in zip(self.between_datapoints, context.pairs, strict=True):
             rows = block(rows, keys, values, invisible)  # (K, n, r)
         return self.head(normalised(rows))  # (K, n, C)
 
     def attention_weights(self, rows: Tensor, context: Context) -> list[Tensor]:
         """Attention (K, heads, n, m) of encoded rows in each block between datapoints."""
         weights = []
-        for block, (keys, values) in zip(self._blocks(), context.pairs, strict=True):
+        for block, (keys, values) in zip(self.between_datapoints, context.pairs, strict=True):
             weights.append(block.weights(rows, keys))
             rows = block(rows, keys, values)
         return weights
-
-    def leave_one_out(
-        self,
-        features: Features,
-        labels: Tensor,
-        hidden: Tensor | None,
-        invisible: Tensor,
-    ) -> Tensor:
-        """Outputs (K, n, C) of the rows of a batch, each beside the visible others.
-
-        Args:
-            hidden: Cells (K, n, d) to hide.
-            invisible: Which row (n, n) does not attend to which; no scored one may attend to
-                itself, but in the lookup task.
-        """
-        rows = self.encode(features, hidden)
-        context = self.context(rows, labels)
-        return self.predict(rows, context, invisible)
-
-    def _blocks(self) -> Iterator[DatapointAttention]:
-        for block in self.between_datapoints:
-            assert isinstance(block, DatapointAttention)
-            yield block

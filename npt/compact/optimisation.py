@@ -44,7 +44,6 @@ class Optimiser:
         ]
         scales = by_member(settings.rate_scale, settings.members)
         self._scales = torch.tensor(scales, device=self.parameters[0].device)
-        self._at_one_rate = set(scales) == {1.0}
 
     def step(self, loss: Tensor, number: int) -> None:
         """Update `number` = 1 .. T, down the sum of the members' losses."""
@@ -53,14 +52,13 @@ class Optimiser:
         bound = self.settings.clip * math.sqrt(self.settings.members)
         nn.utils.clip_grad_norm_(self.parameters, bound)
         weights = [parameter.data for parameter in self.parameters]
-        before = [] if self._at_one_rate else [weight.clone() for weight in weights]
+        before = [weight.clone() for weight in weights]
         rate = learning_rate(number, self.settings)
         for group in self._groups:
             group.step(rate)
-        if not self._at_one_rate:  # each member takes its share of the step
-            for earlier, weight in zip(before, weights, strict=True):
-                scales = self._scales.view(-1, *[1] * (weight.dim() - 1))
-                torch.lerp(earlier, weight, scales, out=weight)
+        for earlier, weight in zip(before, weights, strict=True):
+            scales = self._scales.view(-1, *[1] * (weight.dim() - 1))
+            torch.lerp(earlier, weight, scales, out=weight)  # each member's share of the step
         decay = 0.0  # the average begins with the first weights, its memory grows with the updates
         if number > 1:
             early = (1 + number) / (AVERAGE_WARMUP + number)

@@ -21,7 +21,7 @@ from npt.compact.trained import TrainedCompactNPT
 from npt.nn.trained_network import build_model
 from npt.perturbation import InputLayout
 from npt.probing import QueryGroup, RowAttention, RowProbe
-from npt.table import PARTS, Split, Table
+from npt.table import Split, Table
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,9 @@ class ContextQueries(QueryGroup):
     encoded: Tensor
 
     def layout(self, query: int) -> InputLayout:
-        """Of a row and its context: train rows, but in the lookup task."""
+        """Of a row and its context."""
         trained = self.trained
-        rows = np.append(self.rows[query], trained.context_rows)
-        if trained.settings.lookup != "off":
-            parts = trained.parts[rows]
-        else:
-            parts = np.full(len(rows), PARTS.index("train"))
-            parts[0] = PARTS.index("test")
+        parts = trained.parts[np.append(self.rows[query], trained.context_rows)]
         return InputLayout(parts, len(trained.encoder.columns), trained.target)
 
     @torch.no_grad()

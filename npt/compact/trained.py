@@ -24,7 +24,7 @@ from npt.data.encoding import Statistics
 from npt.errors import UserError
 from npt.interface import Prediction
 from npt.metrics import negative_log_likelihoods
-from npt.nn.trained_network import TrainedNetwork, build_model
+from npt.nn.trained_network import TrainedNetwork, build_model, decoded
 from npt.seeding import generator_for
 from npt.table import ALL_ROWS, Split, Table, Task
 
@@ -67,7 +67,7 @@ class TrainedCompactNPT(TrainedNetwork):
         if settings.lookup == "add_one" and table.task != "regression":
             raise UserError("lookup: add_one is for regression")
         encoder = Encoder.from_table(table, split, settings)
-        train = known_rows(table, split.train)
+        train = table.labelled(split.train)
         return cls(
             model=build_model(CompactNPT, seed, device, encoder, settings).eval(),
             encoder=encoder,
@@ -96,8 +96,8 @@ class TrainedCompactNPT(TrainedNetwork):
                 weights=torch.from_numpy(weights[rows]).float().to(self.device),
             )
 
-        train = known_rows(self.table, split.train)
-        validation = known_rows(self.table, split.validation)
+        train = self.table.labelled(split.train)
+        validation = self.table.labelled(split.validation)
         evaluated = sampled(validation, self.settings.evaluated_rows, self.seed, count=1)
         return TrainingRows(labelled(train), labelled(evaluated), labelled(self.context_rows))
 
@@ -138,12 +138,7 @@ class TrainedCompactNPT(TrainedNetwork):
 
     def decode(self, outputs: Tensor) -> Prediction:
         """Outputs (K, n, C) to class probabilities or values in original units."""
-        outputs = outputs.double()
-        if self.task == "regression":
-            values = self.statistics.original(outputs[..., 0].cpu().numpy(), self.target)
-        else:
-            values = outputs.softmax(-1).cpu().numpy()
-        return Prediction(values.mean(0))
+        return Prediction(decoded(self, outputs).mean(0))
 
     @torch.no_grad()
     def outputs(self, features: Features) -> Tensor:
@@ -164,7 +159,7 @@ class TrainedCompactNPT(TrainedNetwork):
         """Cells of the context, in double precision."""
         return self.features(self.table, self.context_rows)
 
-    @property
+    @cached_property
     def parts(self) -> np.ndarray:
         """Part (N,) of every row of the table, in the codes of a split."""
         assert self.split is not None
@@ -199,8 +194,8 @@ class TrainedCompactNPT(TrainedNetwork):
         """Encoded rows (K, n, r), in double precision."""
         return self.precise.encode(self.features(self.table, rows))
 
-    def with_copying(self, rows: np.ndarray) -> tuple[TrainedCompactNPT, float]:
-        """The network with the reach of copying that lowers the loss on validation rows (n,) most.
+    def with_copying(self) -> tuple[TrainedCompactNPT, float]:
+        """The network with the reach of copying that lowers the loss on validation rows most.
 
         It copies nothing if no reach lowers the loss by more than a standard error.
 
@@ -208,7 +203,8 @@ class TrainedCompactNPT(TrainedNetwork):
             The network, and its mean loss: negative log-likelihood, or squared error in units of
             the target's variance.
         """
-        rows = known_rows(self.table, rows)
+        assert self.split is not None
+        rows = self.table.labelled(self.split.validation)
         settings = self.settings
         sees_labels = settings.labels_of_others and settings.between_datapoints
         has_others = len(self.context_rows) > 1 and settings.lookup == "off"
@@ -238,11 +234,6 @@ class TrainedCompactNPT(TrainedNetwork):
         if self.task == "regression":
             return (predicted - truth) ** 2
         return negative_log_likelihoods(truth, predicted)
-
-
-def known_rows(table: Table, rows: np.ndarray) -> np.ndarray:
-    """Those of some rows whose target is known."""
-    return rows[~np.isnan(table.numbers(table.target, rows))]
 
 
 def sampled(rows: np.ndarray, limit: int | None, seed: int, count: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from pathlib import Path
 from npt.data.custom import CustomDataset
 from npt.data.custom.formats import read_openml
 from npt.data.custom.options import add_options, given_options
-from npt.data.custom.reading import folds_of, read_custom
+from npt.data.custom.reading import prepare_custom
 from npt.data.datasets import datasets
 from npt.data.source import DOWNLOADS, MIRROR, acquire, available
 from npt.errors import UserError, errors_at, unknown
@@ -138,12 +138,11 @@ def inspect(options: argparse.Namespace) -> None:
     source = {"path": options.path} if number is None else {"openml": number}
     block = {**given_options(options), **source, "name": Path(options.path).name}
     dataset = validated(CustomDataset, block, "")
-    custom = read_custom(dataset, options.downloads)
-    folds = folds_of(dataset, custom)
-    sizes = [str(len(folds[0].rows(part))) for part in PARTS]
-    for line in custom.description:
+    custom = prepare_custom(dataset, options.downloads)
+    sizes = [str(len(custom.splits[0].rows(part))) for part in PARTS]
+    for line in custom.facts["description"]:
         print(line)
-    print(f"folds: {len(folds)}, the first with {' / '.join(sizes)} rows")
+    print(f"folds: {len(custom.splits)}, the first with {' / '.join(sizes)} rows")
 
 
 if __name__ == "__main__":

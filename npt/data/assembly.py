@@ -9,7 +9,7 @@ import numpy as np
 
 from npt.data.declaration import Dataset
 from npt.data.dtypes import code_type, smallest
-from npt.errors import UserError
+from npt.errors import UserError, errors_at
 from npt.table import Column, Table
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def assemble(frames: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) ->
                 )
         for name in names:
             is_category = name in code_of
-            cells = _codes(part[name], code_of[name]) if is_category else _numbers(part[name])
+            with errors_at(dataset.name):
+                cells = _codes(part[name], code_of[name]) if is_category else _numbers(part[name])
             cells_of.setdefault(name, []).append(cells)
     columns = []
     arrays = []

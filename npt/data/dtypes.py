@@ -18,11 +18,10 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
     Whole numbers without missing ones become 8-bit, or signed 16- or 32-bit integers where these
     hold them, all others 32- or 64-bit floats. The sign of a zero is kept.
     """
-    if len(numbers) == 0:
-        return numbers.astype(np.int8)
-    low = numbers.min()
-    high = numbers.max()
-    if _whole(numbers, low, high):
+    is_negative_zero = np.signbit(numbers) & (numbers == 0)
+    if np.array_equal(numbers, np.rint(numbers)) and not is_negative_zero.any():
+        low = numbers.min(initial=0)
+        high = numbers.max(initial=0)
         for kind in INTEGERS:
             limits = np.iinfo(kind)
             if limits.min <= low and high <= limits.max:
@@ -31,14 +30,3 @@ def smallest(numbers: np.ndarray) -> np.ndarray:
         single = numbers.astype(np.float32, copy=False)
     is_exact = np.array_equal(single.astype(numbers.dtype), numbers, equal_nan=True)
     return single if is_exact else numbers.astype(np.float64, copy=False)
-
-
-def _whole(numbers: np.ndarray, low: np.generic, high: np.generic) -> bool:
-    if numbers.dtype.kind != "f":
-        return True
-    if not np.isfinite(low) or not np.isfinite(high):
-        return False
-    if (numbers != np.rint(numbers)).any():
-        return False
-    zeros = numbers[numbers == 0]
-    return not np.signbit(zeros).any()

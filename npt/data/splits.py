@@ -96,6 +96,8 @@ def _test_rows(
     times: Values | None,
 ) -> list[Pair]:
     """Other rows and test rows of each fold."""
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
     rows = np.arange(table.rows)
     if times is not None:
         return [_latest(rows, times, table.truth, 1 / rule.folds)]
@@ -111,21 +113,15 @@ def _test_rows(
         _, counts = np.unique(labels, return_counts=True)
         if counts.max() < rule.folds:
             labels = None  # no class has a row for every fold
-    folder = _folder(rule.folds, stratified=labels is not None, grouped=groups is not None)
+    kind: Any = KFold if labels is None else StratifiedKFold
+    if groups is not None:
+        kind = StratifiedGroupKFold
+    folder = kind(rule.folds, shuffle=True, random_state=SPLIT_SEED)
+    if labels is None and groups is not None:
+        folder = GroupKFold(rule.folds)  # unshuffled: it balances the numbers of rows
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(folder.split(rows, labels, groups))
-
-
-def _folder(folds: int, *, stratified: bool, grouped: bool) -> Any:
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
-    if grouped and not stratified:
-        return GroupKFold(folds)  # unshuffled: it balances the numbers of rows
-    kind: Any = StratifiedKFold if stratified else KFold
-    if grouped:
-        kind = StratifiedGroupKFold
-    return kind(folds, shuffle=True, random_state=SPLIT_SEED)
 
 
 def _some_rows(rest: Rows, labels: Values | None, fraction: float) -> Pair:

@@ -252,15 +252,15 @@ class NPTEstimator(BaseEstimator):
                 weights = weights / weights.mean()
             weights = np.append(weights, np.ones(table.rows - fitted))
         seed = seed_of(self.random_state)
+        validation = np.arange(fitted, table.rows)
         if X_val is None and architecture != "solved":
-            split = self._random_split(table, seed)
-        else:
-            split = _split(table.rows, np.arange(fitted, table.rows))
+            validation = self._validation_rows(table, seed)
+        train = np.setdiff1d(np.arange(table.rows), validation)
         self._together()  # refuses rows that attend to each other
         with computing(self.n_jobs):
             job = Job(
                 table=table,
-                split=split,
+                split=Split(0, train, validation, NO_ROWS),
                 weights=weights,
                 seed=seed,
                 device=device_of(self.device),
@@ -430,18 +430,16 @@ class NPTEstimator(BaseEstimator):
         check_consistent_length(frame, labels)
         return as_table(frame, self.features_, self._encode_target(labels, where), self.target_)
 
-    def _random_split(self, table: Table, seed: int) -> Split:
-        """Train and validation rows of a table."""
+    def _validation_rows(self, table: Table, seed: int) -> np.ndarray:
+        """Random validation rows of a table."""
         if table.rows < FEWEST_ROWS:
             raise ValueError(
                 f"Found {table.rows} sample(s) to fit while a minimum of {FEWEST_ROWS} is required "
                 f"by {type(self).__name__} without X_val"
             )
-        rows = np.arange(table.rows)
         count = round(table.rows * self.validation_fraction)
         count = max(1, min(count, table.rows - FEWEST_TRAIN_ROWS))
-        _, validation = random_parts(rows, labels_of(table), count, seed)
-        return _split(table.rows, validation)
+        return random_parts(np.arange(table.rows), labels_of(table), count, seed)[1]
 
     def _predict(self, X: Any) -> np.ndarray:
         """Values (n,) or probabilities (n, classes) of new rows."""
@@ -477,9 +475,3 @@ def require_finite(*predictions: np.ndarray) -> None:
     """Refuse predictions that overflowed."""
     if not all(np.isfinite(array).all() for array in predictions):
         raise ValueError("X has numbers too far from those of fit; no finite prediction")
-
-
-def _split(rows: int, validation: np.ndarray) -> Split:
-    """Some of so many rows validate, the others train."""
-    train = np.setdiff1d(np.arange(rows), validation)
-    return Split(0, train, validation, NO_ROWS)

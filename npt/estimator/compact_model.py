@@ -49,7 +49,7 @@ class CompactModel(Model):
         """
         trained, training = _train(job, settings, job.split, None)
         require_converged(training.losses)
-        trained, validation_loss = trained.with_copying(job.split.validation)
+        trained, validation_loss = trained.with_copying()
         everything = np.arange(job.table.rows)
         if job.refit:
             split = Split(job.split.fold, everything, NO_ROWS, NO_ROWS)

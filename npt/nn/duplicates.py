@@ -63,9 +63,8 @@ def with_duplicates(
     released = is_released(variant)
     n = len(revealing)
     duplicates = batch.visible().hide((batch.cells_of_target() & ~revealing[:, None])[None])
-    codes = torch.cat([inputs.codes, duplicates.codes], 1)
-    scale = torch.cat([inputs.scale, duplicates.scale], 1)
-    mask = torch.cat([inputs.mask, duplicates.mask], 1)
+    pairs = zip(inputs, duplicates, strict=True)
+    codes, scale, mask = (torch.cat(pair, 1) for pair in pairs)
     if "random_features" in variant:
         start = n if released else 0
         noisy = _noisy_features(batch, variant)

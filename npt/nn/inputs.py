@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -16,8 +16,7 @@ from npt.table import PARTS, Part, Split, Table
 PART: dict[Part, int] = {part: code for code, part in enumerate(PARTS)}
 
 
-@dataclass(frozen=True)
-class ModelInput:
+class ModelInput(NamedTuple):
     """Input of NPT, three tensors (B, n, d).
 
     A visible category is (code, 1, 0), a visible number (0, value, 0), a hidden or missing cell (0,
@@ -43,15 +42,13 @@ class ModelInput:
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The input of changed tensors."""
-        tensors = (self.codes, self.scale, self.mask)
-        return type(self)(*map(change, tensors))
+        return type(self)(*map(change, self))
 
     def gather_rows(self, rows: Tensor) -> ModelInput:
         """Cell (b, i, j) from row rows[b, i, j] of the same column; one table is expanded to B."""
         return self.map(lambda x: x.expand(len(rows), -1, -1).gather(1, rows))
 
 
-@dataclass(frozen=True)
 class Encodings(ModelInput):
     """Vectors that an encoder made of images, with a column for each of their features."""
 

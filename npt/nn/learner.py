@@ -8,7 +8,6 @@ from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
-from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.engine import Training
@@ -25,7 +24,7 @@ class NPTLearner(NetworkLearner):
 
     network = "npt.nn.trained:TrainedNPT"
 
-    def training(self, trained: TrainedNPT, table: Table, split: Split) -> NPTTraining:
+    def training(self, trained: TrainedNPT) -> NPTTraining:
         """The training on the table."""
         from npt.nn.training import NPTTraining
 

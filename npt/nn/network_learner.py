@@ -40,12 +40,10 @@ class NetworkLearner(ABC):
         self._trained: TrainedNetwork | None = None
 
     @abstractmethod
-    def training(self, trained: Any, table: Table, split: Split) -> Training[Any, Any]:
-        """The training of the network."""
+    def training(self, trained: Any) -> Training[Any, Any]:
+        """The training of the network on its table."""
 
-    def finish(
-        self, trained: Any, training: Training[Any, Any], split: Split
-    ) -> tuple[TrainedNetwork, float]:
+    def finish(self, trained: Any, training: Training[Any, Any]) -> tuple[TrainedNetwork, float]:
         """What predicts, and its validation loss."""
         return trained, float(training.losses.mean())
 
@@ -69,7 +67,7 @@ class NetworkLearner(ABC):
         checkpoint = None
         with memory_needed(device):
             trained = network.untrained(self.settings, device, table, split, seed)
-            training = self.training(trained, table, split)
+            training = self.training(trained)
             if resources.checkpoint:
                 facts = (self.settings, self.version, training.seed, str(training.model))
                 identity = stamp(*facts, tensors=training.tensors)
@@ -81,7 +79,7 @@ class NetworkLearner(ABC):
                     "no validation loss was finite: training diverged, or no validation target is "
                     "known"
                 )
-            self._trained, validation_loss = self.finish(trained, training, split)
+            self._trained, validation_loss = self.finish(trained, training)
         return Fit(
             chosen=self.chosen(training),
             validation_loss=validation_loss,

@@ -16,7 +16,7 @@ from npt.nn.embedding import ImageEmbedding
 from npt.nn.inputs import PART, Encodings
 from npt.nn.model import NPT
 from npt.nn.trained import QueryBatch, TrainedNPT, copies_at_once, query_batches
-from npt.nn.trained_network import build_model
+from npt.nn.trained_network import build_model, decoded
 from npt.perturbation import InputLayout, Perturbation
 from npt.probing import QueryGroup, RowAttention, RowProbe
 from npt.table import Split, Table
@@ -116,8 +116,7 @@ class BatchQueries(QueryGroup):
         chosen = self._query_first(0)[perturbation.chosen_rows(layout)]
         rows = torch.from_numpy(chosen).to(self.trained.device)
         columns = perturbation.chosen_columns(layout).tolist()
-        inputs = self.batch.inputs
-        cells = torch.stack([inputs.codes, inputs.scale, inputs.mask])[..., rows, :][..., columns]
+        cells = torch.stack(self.batch.inputs)[..., rows, :][..., columns]
         return bool((cells == cells[..., :1, :]).all())
 
     def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
@@ -133,7 +132,7 @@ class BatchQueries(QueryGroup):
             rows = torch.from_numpy(np.stack(inputs)).to(trained.device)  # (B, l, d) or (B, l, 1)
             gathered = self.batch.inputs.gather_rows(rows.expand(-1, -1, columns))
             outputs = trained.outputs(gathered, torch.zeros_like(rows[:, :1, 0]))[:, 0]
-            predictions.update(zip(indices, trained.decode(outputs).values, strict=True))
+            predictions.update(zip(indices, decoded(trained, outputs), strict=True))
         return np.stack([predictions[index] for index in range(len(cells))])
 
     def _query_first(self, query: int) -> np.ndarray:

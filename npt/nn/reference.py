@@ -108,7 +108,7 @@ class PlainNPT(nn.Module):
         """Embedding (n, d, e) of values, column index and column type."""
         values = []
         for column, (layer, size) in enumerate(zip(self.inputs, self.sizes, strict=True)):
-            codes, scale, mask = (x[0, :, column] for x in (cells.codes, cells.scale, cells.mask))
+            codes, scale, mask = (x[0, :, column] for x in cells)
             visible = F.one_hot(codes, size) * scale[:, None]  # (n, C_j)
             values.append(layer(torch.cat([visible, mask[:, None]], 1)))
         embedded = torch.stack(values, 1) + self.column_index.weight

@@ -24,7 +24,7 @@ from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
-from npt.nn.trained_network import TrainedNetwork, build_model
+from npt.nn.trained_network import TrainedNetwork, build_model, decoded
 from npt.seeding import generator_for
 from npt.table import Part, Split, Table, Task
 
@@ -120,7 +120,7 @@ class TrainedNPT(TrainedNetwork):
                 kept = in_mode[queries]
                 predicted = self.outputs(batch.inputs, batch.queries[None])[0]
                 outputs[queries[kept]] = predicted[kept]
-        return self.decode(outputs[indices])
+        return Prediction(decoded(self, outputs[indices]))
 
     def predict_alone(self, rows: np.ndarray) -> Prediction:
         """Predict test rows (one or more), each as if it were the only test row of the table.
@@ -147,13 +147,6 @@ class TrainedNPT(TrainedNetwork):
         """Target outputs (B, m, C) of query rows: logits, or standardised values."""
         with evaluating(self.settings, self.device):
             return self.model.predict_target(inputs, rows).float()
-
-    def decode(self, outputs: Tensor) -> Prediction:
-        """Target outputs (n, C) to class probabilities or values in original units."""
-        if self.task == "regression":
-            values = outputs[:, 0].double().cpu().numpy()
-            return Prediction(self.statistics.original(values, self.data.target))
-        return Prediction(outputs.double().softmax(-1).cpu().numpy())
 
 
 def query_batches(

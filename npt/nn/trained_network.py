@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from npt.interface import Prediction
+from npt.probing import RowModel
 from npt.seeding import isolated_randomness, seed_for
 from npt.table import Split, Table
 
@@ -25,6 +26,14 @@ def build_model(
     with isolated_randomness(torch.device("cpu")):
         torch.default_generator.manual_seed(seed_for(seed, "weights"))
         return network(*arguments).to(device)
+
+
+def decoded(model: RowModel, outputs: Tensor) -> np.ndarray:
+    """Target outputs (..., C) as class probabilities, or as values (...) in original units."""
+    outputs = outputs.double()
+    if model.task == "regression":
+        return model.statistics.original(outputs[..., 0].cpu().numpy(), model.target)
+    return outputs.softmax(-1).cpu().numpy()
 
 
 class TrainedNetwork(ABC):

@@ -43,7 +43,7 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
 class NPTTraining(Training[NPT, Lookahead]):
     """The training of an NPT, which is evaluated by the label loss of the validation rows.
 
-    On a GPU, updates and evaluations of one batch are recorded as CUDA graphs, where `can_record`.
+    On a GPU, updates and evaluations of one batch are recorded as CUDA graphs where they can be.
 
     Attributes:
         per_epoch: Number of batches of an epoch; every epoch is a new partition of the table.
@@ -58,7 +58,14 @@ class NPTTraining(Training[NPT, Lookahead]):
         self.data = data
         self.settings = settings
         self.per_epoch = batch_count(data, "train", settings)
-        self.is_recorded = can_record(model, settings, data.device)
+        self.is_recorded = (  # an update is the same sequence of kernels every time
+            data.device.type == "cuda"
+            and model.layout.images is None
+            and not model.recompute
+            and settings.lookup == "off"
+            and settings.kernel == "dot"
+            and settings.optimiser == "lamb"
+        )
         self.spans = [m for m in model.modules() if isinstance(m, (Span, PixelSpan))]
         self._epoch = -1
         self._partition: list[Tensor] = []
@@ -79,8 +86,8 @@ class NPTTraining(Training[NPT, Lookahead]):
         """
         settings = self.settings
         device = self.data.device
-        rows = self.batch_rows(number)
-        count = drawn_batches(number, settings)
+        count = -(-number // settings.repeated_batches)  # of the batches drawn so far
+        rows = self.batch_rows(count)
         key = seed_for(self.seed, "dropout", number)
         self._masks.manual_seed(seed_for(self.seed, "masks", count))
         images = self.model.layout.images
@@ -129,9 +136,9 @@ class NPTTraining(Training[NPT, Lookahead]):
         self.optimiser.optimiser.step(rate)
         return loss.detach()
 
-    def batch_rows(self, number: int) -> Tensor:
-        """Row numbers of the batch of an update."""
-        epoch, index = divmod(drawn_batches(number, self.settings) - 1, self.per_epoch)
+    def batch_rows(self, count: int) -> Tensor:
+        """Row numbers of the batch that is drawn last of so many."""
+        epoch, index = divmod(count - 1, self.per_epoch)
         if epoch != self._epoch:
             generator = generator_for(self.seed, "batches", self.data.device, epoch)
             self._partition = partition(self.data, "train", self.settings, generator)
@@ -203,20 +210,3 @@ class NPTTraining(Training[NPT, Lookahead]):
             return torch.stack([loss, errors.square().mean().sqrt().double()])
         accuracy = (outputs.argmax(-1) == truth.codes[:, target]).double().mean()
         return torch.stack([loss, accuracy])
-
-
-def can_record(model: NPT, settings: NPTSettings, device: torch.device) -> bool:
-    """Whether an update is the same sequence of kernels every time."""
-    return (
-        device.type == "cuda"
-        and model.layout.images is None
-        and not model.recompute
-        and settings.lookup == "off"
-        and settings.kernel == "dot"
-        and settings.optimiser == "lamb"
-    )
-
-
-def drawn_batches(updates: int, settings: NPTSettings) -> int:
-    """Number of batches drawn for the first `updates` updates."""
-    return -(-updates // settings.repeated_batches)

@@ -14,7 +14,6 @@ from npt.processes.settings import (
     NPTProcessSettings,
     TrainingSettings,
 )
-from npt.table import Split, Table
 
 if TYPE_CHECKING:
     from npt.nn.engine import Training
@@ -29,7 +28,7 @@ class ProcessLearner(NetworkLearner):
 
     network = "npt.processes.trained:TrainedProcess"
 
-    def training(self, trained: TrainedProcess, table: Table, split: Split) -> ProcessTraining:
+    def training(self, trained: TrainedProcess) -> ProcessTraining:
         """The training on curves, or on tables for training alone."""
         from npt.processes.training import ProcessTraining, source_of
 
@@ -43,7 +42,7 @@ class ProcessLearner(NetworkLearner):
         )
 
     def finish(
-        self, trained: TrainedProcess, training: Training[Any, Any], split: Split
+        self, trained: TrainedProcess, training: Training[Any, Any]
     ) -> tuple[TrainedProcess, float]:
         """The network with the history of its training."""
         history = training.state()["history"][0]

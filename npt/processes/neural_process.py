@@ -19,16 +19,23 @@ ENCODER_LAYERS = 4
 
 
 class NeuralProcess(nn.Module):
-    """A deterministic path with attention, with `latent` a latent path, and a decoder."""
+    """A deterministic path with attention, with `latent` a latent path, and a decoder.
 
-    def __init__(self, inputs: int, settings: NeuralProcessSettings) -> None:
+    Args:
+        values: Width of a point's value.
+        outputs: Outputs of the decoder: mean and deviation of a number, or logits of classes.
+    """
+
+    def __init__(
+        self, inputs: int, settings: NeuralProcessSettings, values: int = 1, outputs: int = 2
+    ) -> None:
         super().__init__()
         width = settings.width
-        self.encoder = mlp(inputs + 1, [width] * ENCODER_LAYERS)
+        self.encoder = mlp(inputs + values, [width] * ENCODER_LAYERS)
         self.attention = CrossAttention(settings.attention, inputs, width)
-        self.latent_encoder = LatentEncoder(inputs + 1, width) if settings.latent else None
+        self.latent_encoder = LatentEncoder(inputs + values, width) if settings.latent else None
         paths = 2 if settings.latent else 1
-        self.decoder = mlp(paths * width + inputs, [width, width, 2])
+        self.decoder = mlp(paths * width + inputs, [width, width, outputs])
 
     def objective(self, tasks: Tasks, generator: torch.Generator) -> Tensor:
         """Mean over targets of log p(y) - KL(q(z|T) || q(z|C)) / |T|, z from q(z|T); maximised."""
@@ -57,15 +64,17 @@ class NeuralProcess(nn.Module):
 
     def _decoded(self, tasks: Tasks, z: Tensor | None) -> Gaussians:
         encoded = self.encoder(pairs(tasks.shown_x, tasks.shown_y))  # (B, m, W)
-        attended = self.attention(tasks.shown_x, encoded, tasks.x)  # (B, n, W)
-        parts = [attended[None], tasks.x[None]]
+        return Gaussians.from_outputs(self.outputs(tasks.shown_x, encoded, tasks.x, z))
+
+    def outputs(self, context: Tensor, encoded: Tensor, x: Tensor, z: Tensor | None) -> Tensor:
+        """Outputs (S, B, n, 2) of targets x (B, n, d), given a context and draws (S, B, W)."""
+        attended = self.attention(context, encoded, x)  # (B, n, W)
+        parts = [attended[None], x[None]]
         if z is not None:
             parts.insert(1, z[:, :, None])
         draws = 1 if z is None else len(z)
-        points = tasks.x.shape[1]
-        expanded = [part.expand(draws, -1, points, -1) for part in parts]
-        outputs = self.decoder(torch.cat(expanded, -1))  # (S, B, n, 2)
-        return Gaussians.from_outputs(outputs)
+        expanded = [part.expand(draws, -1, x.shape[1], -1) for part in parts]
+        return self.decoder(torch.cat(expanded, -1))
 
 
 class LatentEncoder(nn.Module):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -89,21 +88,17 @@ def source_of(data: Realisations, settings: TrainingSettings) -> Curves | Tables
     return Curves(settings.curves, settings)
 
 
-class LogLikelihoods(NamedTuple):
-    """Mean log density of the context points, and of the other targets, in nats."""
-
-    context: float
-    target: float
-
-
 @torch.no_grad()
 def log_likelihoods(
     model: Process,
     batches: Iterable[Tasks],
     draws: int,
     seed: int,
-) -> LogLikelihoods:
-    """Means over all points of the tasks, each under its marginal distribution."""
+) -> list[float]:
+    """Mean log density of the context points, and of the other targets, in nats.
+
+    A point is under its marginal distribution.
+    """
     sums = torch.zeros(2, dtype=torch.float64)
     counts = torch.zeros(2, dtype=torch.float64)
     for number, tasks in enumerate(batches):
@@ -112,8 +107,7 @@ def log_likelihoods(
         for side, part in enumerate((densities[:, : tasks.context], densities[:, tasks.context :])):
             sums[side] += part.double().sum().cpu()
             counts[side] += part.numel()
-    context, target = (sums / counts).tolist()
-    return LogLikelihoods(context, target)
+    return (sums / counts).tolist()
 
 
 def learning_rate(update: int, settings: TrainingSettings) -> float:
@@ -165,17 +159,19 @@ class ProcessTraining(Training[Process, Adam]):
         settings = self.settings
         if number % settings.evaluate_every and number < settings.updates:
             return None
-        scores = log_likelihoods(self.model, self.validation, settings.draws, self.seed)
-        self.losses[0] = -scores.target
+        context, target = log_likelihoods(self.model, self.validation, settings.draws, self.seed)
+        self.losses[0] = -target
         self.keep([0])
         index = -(-number // settings.evaluate_every) - 1
-        self.history[index] = torch.tensor([number, self.seconds, *scores], dtype=torch.float64)
+        self.history[index] = torch.tensor(
+            [number, self.seconds, context, target], dtype=torch.float64
+        )
         return {
             "update": number,
             "learning_rate": learning_rate(number, settings),
             "train_objective": float(loss),
-            "context_log_likelihood": scores.context,
-            "target_log_likelihood": scores.target,
+            "context_log_likelihood": context,
+            "target_log_likelihood": target,
         }
 
     def state(self) -> dict[str, list[Tensor]]:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import nan, sqrt
+from math import nan
 from typing import Any
 
 from npt.data.datasets import datasets
 from npt.metrics import METRICS
 from workflow.config.fields import BASE, TUNED
 from workflow.report.cells import formatted
-from workflow.report.published import FOLDS, SCALES, TABLES, published
+from workflow.report.published import SCALES, TABLES, published
 from workflow.report.titles import dataset_title, method_title
 
 NPT = "npt"
@@ -92,8 +92,7 @@ class Cell:
     @property
     def error(self) -> float:
         """Its standard error; NaN if none is printed."""
-        deviation = self.content.get("standard_deviation", nan)
-        return self.content.get("standard_error", deviation / sqrt(self.folds or FOLDS))
+        return self.content.get("standard_error", nan)
 
     @property
     def scale(self) -> float:
@@ -158,7 +157,7 @@ def table_3() -> Iterator[Cell]:
 def table_5() -> Iterator[Cell]:
     """Ablation of attention between attributes and of feature masking, beside the main result."""
     for dataset, cells in published()["table_5_ablation"]["cells"].items():
-        metric = cells["metric"].removesuffix("_percent")
+        metric = cells["metric"]
         row = f"{dataset_title(dataset)}, {METRICS[metric].title}"
         for variant, column in COLUMNS_5.items():
             model = ("ablation", dataset, variant, f"test_{metric}")

@@ -108,9 +108,8 @@ def paper_table(table: int) -> str:
     """A table of the paper, each cell with its state, values and sources."""
     cells = [cell for cell in reproduced_cells() if cell.cell.table == table]
     marks = source_marks(cells)
-    texts = [(cell.cell.row, cell.cell.column, cell_text(cell, marks)) for cell in cells]
-    long = pd.DataFrame(texts, columns=["row", "column", "text"]).set_index(["row", "column"])
-    wide = long["text"].unstack(fill_value="", sort=False)
+    texts = {(cell.cell.row, cell.cell.column): cell_text(cell, marks) for cell in cells}
+    wide = pd.Series(texts).unstack(fill_value="", sort=False)
     text = markdown(wide.rename_axis(index="").reset_index())
     parts = [f"## Table {table}", f"The paper's {TITLES[table]}.", text]
     if marks:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from baselines import methods
-from npt.compact.trained import known_rows
 from npt.errors import Infeasible
 from npt.evaluation import evaluate
 from npt.interface import Fit, Prediction, Resources, Trial
@@ -153,11 +152,11 @@ def test_few_labels_are_nested_and_validation_labels_are_as_scarce(task: Task) -
     for labels in (5, 20, 60):
         shown, its_split = TrainRows(labels=labels).of_fold(table, split)
         assert its_split is split
-        rows = known_rows(shown, split.train)
+        rows = shown.labelled(split.train)
         assert len(rows) == labels
         assert smaller < set(rows.tolist())
         smaller = set(rows.tolist())
-        validated = len(known_rows(shown, split.validation))
+        validated = len(shown.labelled(split.validation))
         assert validated == max(1, round(len(split.validation) * labels / len(split.train)))
 
 
@@ -165,7 +164,7 @@ def test_few_labels_have_the_classes_in_proportion() -> None:
     table = make_table("multiclass", 400)
     split = first_split(table)
     shown, _ = TrainRows(labels=30).of_fold(table, split)
-    rows = known_rows(shown, split.train)
+    rows = shown.labelled(split.train)
     shares = np.bincount(table.truth[split.train].astype(int)) / len(split.train)
     counts = np.bincount(table.truth[rows].astype(int), minlength=len(shares))
     assert np.abs(counts - 30 * shares).max() <= 1
@@ -177,7 +176,7 @@ def test_other_rows_are_present_permuted_or_absent() -> None:
     present, _ = TrainRows(labels=10).of_fold(table, split)
     permuted, _ = TrainRows(labels=10, unlabelled="permuted").of_fold(table, split)
     absent, its_split = TrainRows(labels=10, unlabelled="absent").of_fold(table, split)
-    rows = known_rows(present, split.train)
+    rows = present.labelled(split.train)
     others = np.setdiff1d(split.train, rows)
     features = table.features
     assert np.array_equal(present.values[:, features], table.values[:, features], equal_nan=True)

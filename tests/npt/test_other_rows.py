@@ -66,6 +66,8 @@ def test_what_cannot_be_asked_is_refused() -> None:
         dependence(LinearRegression(), X, Y)
     with pytest.raises(ValueError, match="SVC: has no predict_proba"):
         benefit(SVC(), SVC(), X, LABELS)
+    with pytest.raises(ValueError, match="SVC: has no predict_proba"):
+        benefit(KNeighborsClassifier(), SVC(), X, LABELS)
     with pytest.raises(ValueError, match="twin: is no classifier"):
         benefit(KNeighborsClassifier(), KNeighborsRegressor(), X, LABELS)
     with pytest.raises(ValueError, match="y: 1 values are missing"):

@@ -16,7 +16,6 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
-from npt.data.custom.reading import folds_of
 from npt.errors import UserError
 from npt.provenance import ROOT
 from tests.smoke.running import state_of, wait_until
@@ -113,8 +112,8 @@ def written(folder: Path, lines: Iterable[str], names: str = "x,y", file: str = 
 
 def explanation(path: Path, **changes: Any) -> list[str]:
     """Lines of the explained predictions of a table."""
-    dataset, custom = read_table(asked(path, **changes))
-    blocks = explained(custom.table, folds_of(dataset, custom)[0], path.parent)
+    _, custom = read_table(asked(path, **changes))
+    blocks = explained(custom.table, custom.splits[0], path.parent)
     return "\n".join(blocks).splitlines()
 
 
@@ -162,8 +161,8 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
 def test_the_declaration_of_a_table_is_that_of_a_dataset(tmp_path: Path) -> None:
     lines = [f"{row};{row},5;{row / 7:.3f}".replace(".", ",") for row in range(1, 60)]
     path = written(tmp_path, lines, names="0;0,5;0,000")
-    dataset, custom = read_table(asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2))
-    (split,) = folds_of(dataset, custom).values()
+    _, custom = read_table(asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2))
+    (split,) = custom.splits.values()
     assert len(split.rows("test")) == 6  # of ten parts: `folds` of the command are those to run
 
 

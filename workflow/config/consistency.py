@@ -103,8 +103,9 @@ def _check_study(study: Study, config: Config) -> None:
         names = ", ".join(study.datasets)
         raise UserError(f"{study.key}.datasets: {kind.name} takes one; found {names}")
     for name in study.external_results:
-        if kind.probes or not name.endswith(".csv") or not Path(name).is_file():
-            allowed = "none with a probe" if kind.probes else "csv files that exist"
+        takes_none = kind.probes or kind.trains_variants  # of names that the kind gives
+        if takes_none or not name.endswith(".csv") or not Path(name).is_file():
+            allowed = f"none of the kind {kind.name}" if takes_none else "csv files that exist"
             raise UserError(f"{study.key}.external_results: {name!r}; allowed: {allowed}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -43,26 +43,11 @@ from workflow.studies.study_kind import Options, StudyKind
 LONGEST_NAME = 150  # of the folds of a block, in a file system's 255 letters
 
 
-class StudyConfig(Strict):
-    """A study: a selection of runs and what it shows of them."""
+class StudyKeys(Strict):
+    """Keys of a study that the plan takes as they are."""
 
     kind: KindName = "benchmark"
     """Kind of the study, a folder of `workflow/studies`."""
-
-    datasets: Names | None = None
-    """Names of datasets; default: those of the configuration that the kind can take."""
-
-    except_datasets: Names = ()
-    """Names of datasets of the configuration that this study leaves out."""
-
-    methods: MethodNames | None = None
-    """Names of methods; default: those of the configuration."""
-
-    folds: FoldNumbers | None = None
-    """Folds; default: those of the configuration."""
-
-    seeds: Seeds | None = None
-    """Random seeds of training; default: those of the configuration."""
 
     variants: VariantsByMethod = Field(default_factory=dict)
     """Named changes of a method's settings, by method and name."""
@@ -81,6 +66,25 @@ class StudyConfig(Strict):
 
     external_results: Paths = ()
     """Csv files of other methods, whose rows join the study."""
+
+
+class StudyConfig(StudyKeys):
+    """A study: a selection of runs and what it shows of them."""
+
+    datasets: Names | None = None
+    """Names of datasets; default: those of the configuration that the kind can take."""
+
+    except_datasets: Names = ()
+    """Names of datasets of the configuration that this study leaves out."""
+
+    methods: MethodNames | None = None
+    """Names of methods; default: those of the configuration."""
+
+    folds: FoldNumbers | None = None
+    """Folds; default: those of the configuration."""
+
+    seeds: Seeds | None = None
+    """Random seeds of training; default: those of the configuration."""
 
 
 StudyBlock = Annotated[StudyConfig, BeforeValidator(empty_if_none)]
@@ -142,8 +146,8 @@ class Config(Strict):
         return Scoring({**PAPER_METRICS, **self.metrics}, self.ranking)
 
 
-class Study(Strict):
-    """A resolved study; the fields are those of `StudyConfig`.
+class Study(StudyKeys):
+    """A resolved study.
 
     Attributes:
         folds: By dataset.
@@ -154,17 +158,10 @@ class Study(Strict):
     """
 
     name: str
-    kind: str
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
     folds: dict[str, Folds]
     seeds: tuple[int, ...]
-    variants: dict[str, dict[str, dict[str, Any]]]
-    include_base: bool
-    max_test_rows: int | None
-    tuned: bool
-    options: dict[str, Any]
-    external_results: tuple[str, ...]
     runs: dict[str, Folds] = Field(default_factory=dict)
 
     @property
@@ -196,27 +193,26 @@ def studies_of(config: Config) -> dict[str, Study]:
     Raises:
         UserError: A dataset has no such fold, or an option is not allowed.
     """
-    return {name: _resolved(name, config) for name in config.studies}
-
-
-def _resolved(name: str, config: Config) -> Study:
-    block = config.studies[name]
-    kind = kinds()[block.kind]
-    datasets = _datasets_of(name, config, kind)
-    names = config.methods if block.methods is None else block.methods
-    options = validated(kind.options, block.options, f"studies.{name}.options")
-    facts = block.model_dump(exclude={"except_datasets"})
-    facts |= {
-        "datasets": datasets,
-        "methods": names,
-        "folds": {dataset: _folds_of(name, config, dataset) for dataset in datasets},
-        "seeds": config.seeds if block.seeds is None else block.seeds,
-        "options": options.model_dump(),
-    }
-    if kind.trains_variants:
-        variants = {method: dict(kind.variants_of(methods()[method], options)) for method in names}
-        facts["variants"] = {method: named for method, named in variants.items() if named}
-    return Study(name=name, **facts)
+    studies = {}
+    for name, block in config.studies.items():
+        kind = kinds()[block.kind]
+        datasets = _datasets_of(name, config, kind)
+        names = config.methods if block.methods is None else block.methods
+        options = validated(kind.options, block.options, f"studies.{name}.options")
+        facts = block.model_dump(exclude={"except_datasets"})
+        facts |= {
+            "name": name,
+            "datasets": datasets,
+            "methods": names,
+            "folds": {dataset: _folds_of(name, config, dataset) for dataset in datasets},
+            "seeds": config.seeds if block.seeds is None else block.seeds,
+            "options": options.model_dump(),
+        }
+        if kind.trains_variants:
+            variants = {method: kind.variants_of(methods()[method], options) for method in names}
+            facts["variants"] = {method: named for method, named in variants.items() if named}
+        studies[name] = Study(**facts)
+    return studies
 
 
 def _datasets_of(name: str, config: Config, kind: StudyKind) -> tuple[str, ...]:

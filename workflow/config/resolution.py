@@ -53,9 +53,12 @@ def resolve(config: Config, dataset: str, method: str, changes: Changes, where: 
             last = key
             owners |= dict.fromkeys(layer, key)
     try:
-        return typed_settings(method, merged, last)
+        settings = validated(methods()[method].settings, merged, last)
+        if method in baselines():
+            check_grid(method, settings)
+        return settings
     except UserError as error:
-        rest = str(error).removeprefix(last)
+        rest = str(error).removeprefix(last).removeprefix(method)
         setting = re.match(r"(?:\.|: '?)(\w+)", rest)
         owner = owners.get(setting[1], last) if setting else last
         raise UserError(owner + rest) from None
@@ -75,23 +78,6 @@ def trials(config: Config, dataset: str, method: str) -> dict[str, Changes]:
         seed = f"{dataset} {method} {number}"
         changes[name] = draw(base, seed)
     return changes
-
-
-def typed_settings(method: str, changes: Mapping[str, Any], where: str) -> Any:
-    """An instance of the method's settings class.
-
-    Raises:
-        UserError: Names the key after `where`.
-    """
-    model = methods()[method].settings
-    settings = validated(model, dict(changes), where)
-    if method in baselines():
-        try:
-            check_grid(method, settings)
-        except UserError as error:
-            message = str(error).removeprefix(f"{method}.")
-            raise UserError(f"{where}.{message}") from None
-    return settings
 
 
 def require_settings(method: str, changes: Mapping[str, Any], where: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from npt.atomic import write_text
@@ -17,13 +16,13 @@ from workflow.planning.plan import Plan
 
 def keep(plan: Plan) -> None:
     """Write the plan of a run."""
-    write_text(Path(PLAN), json_line(plan.model_dump(mode="json")))
+    write_text(PLAN, json_line(plan.model_dump(mode="json")))
 
 
 def keep_config(config: Mapping[str, Any]) -> None:
     """Write a configuration as Snakemake merged it from files and command line."""
     plain = json.loads(json.dumps(config, default=str))
-    write_text(Path(CONFIG), as_yaml(plain))
+    write_text(CONFIG, as_yaml(plain))
 
 
 def load() -> Plan:
@@ -33,7 +32,7 @@ def load() -> Plan:
         UserError: There is none, or it is damaged, or of another version of the code.
     """
     try:
-        text = Path(PLAN).read_text(encoding="utf-8")
+        text = PLAN.read_text(encoding="utf-8")
         return Plan.model_validate_json(without_checksum(text))
     except FileNotFoundError:
         raise UserError(f"{PLAN}: missing; start a run with snakemake first") from None

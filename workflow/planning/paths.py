@@ -6,52 +6,52 @@ pattern `RUN`, so that rules and steps share one definition.
 
 from __future__ import annotations
 
-RESULTS = "results"
+from pathlib import Path
+
+RESULTS = Path("results")
 ROWS = ".jsonl"
 PREDICTIONS = ".predictions.npz"
-TRIALS = ".scores.parquet"
-PLAN = f"{RESULTS}/plan.json"  # plan of the last run that had something to do
-CONFIG = f"{RESULTS}/config.yaml"  # configuration of that run, for readers of the report
-REPORT = f"{RESULTS}/report/index.html"
-DOWNLOADS = f"{RESULTS}/data/raw"
-NEW_ROWS = f"{RESULTS}/predictions.csv"  # of rows without a target, by `npt-benchmark`
+PLAN = RESULTS / "plan.json"  # plan of the last run that had something to do
+CONFIG = RESULTS / "config.yaml"  # configuration of that run, for readers of the report
+REPORT = RESULTS / "report/index.html"
+NEW_ROWS = RESULTS / "predictions.csv"  # of rows without a target, by `npt-benchmark`
 
 RUN = "{dataset}/{method}/{variant}/seed_{seed}/folds_{folds}"
 
 
-def prepared(dataset: str = "{dataset}") -> str:
+def prepared(dataset: str = "{dataset}") -> Path:
     """Prepared dataset."""
-    return f"{RESULTS}/data/{dataset}.arrow"
+    return RESULTS / f"data/{dataset}.arrow"
 
 
-def run_rows(stem: str = RUN) -> str:
+def run_rows(stem: str = RUN) -> Path:
     """Rows of a run, one JSON object per fold."""
-    return f"{RESULTS}/runs/{stem}{ROWS}"
+    return RESULTS / f"runs/{stem}{ROWS}"
 
 
-def run_predictions(stem: str = RUN) -> str:
+def run_predictions(stem: str = RUN) -> Path:
     """Predictions of a run for validation and test rows."""
-    return f"{RESULTS}/runs/{stem}{PREDICTIONS}"
+    return RESULTS / f"runs/{stem}{PREDICTIONS}"
 
 
-def run_weights(stem: str = RUN) -> str:
+def run_weights(stem: str = RUN) -> Path:
     """Weights of a trained network."""
-    return f"{RESULTS}/runs/{stem}.pt"
+    return RESULTS / f"runs/{stem}.pt"
 
 
-def run_checkpoint(stem: str) -> str:
+def run_checkpoint(stem: str) -> Path:
     """State of a training that is not finished."""
-    return f"{RESULTS}/runs/{stem}.checkpoint"
+    return RESULTS / f"runs/{stem}.checkpoint"
 
 
-def run_lock(stem: str) -> str:
+def run_lock(stem: str) -> Path:
     """Lock of a run, which one process at a time fits or probes."""
-    return f"{RESULTS}/logs/locks/{stem}.lock"
+    return RESULTS / f"logs/locks/{stem}.lock"
 
 
-def run_metrics(stem: str) -> str:
+def run_metrics(stem: str) -> Path:
     """Metrics of a training after every evaluation."""
-    return f"{RESULTS}/runs/{stem}.metrics.csv"
+    return RESULTS / f"runs/{stem}.metrics.csv"
 
 
 def trial_of_run(stem: str, fold: int, name: str) -> str:
@@ -59,41 +59,41 @@ def trial_of_run(stem: str, fold: int, name: str) -> str:
     return f"{stem}.trials/{fold}_{name}"
 
 
-def run_trials(stem: str = RUN) -> str:
+def run_trials(stem: str = RUN) -> Path:
     """Validation scores of all configurations of a search."""
-    return f"{RESULTS}/runs/{stem}{TRIALS}"
+    return RESULTS / f"runs/{stem}.scores.parquet"
 
 
-def probes(stem: str = RUN) -> str:
+def probes(stem: str = RUN) -> Path:
     """Folder of the probes of a run, with two files for each study."""
-    return f"{RESULTS}/probes/{stem}"
+    return RESULTS / f"probes/{stem}"
 
 
-def probe_rows(study: str, stem: str) -> str:
+def probe_rows(study: str, stem: str) -> Path:
     """Rows of a study's probe of a run."""
-    return f"{probes(stem)}/{study}{ROWS}"
+    return probes(stem) / f"{study}{ROWS}"
 
 
-def probe_predictions(study: str, stem: str) -> str:
+def probe_predictions(study: str, stem: str) -> Path:
     """Predictions and other arrays of a study's probe of a run."""
-    return f"{probes(stem)}/{study}{PREDICTIONS}"
+    return probes(stem) / f"{study}{PREDICTIONS}"
 
 
-def collected(study: str = "{study}") -> str:
+def collected(study: str = "{study}") -> Path:
     """Collected rows of a study."""
-    return f"{RESULTS}/studies/{study}.csv"
+    return RESULTS / f"studies/{study}.csv"
 
 
-def tables(study: str = "{study}") -> str:
+def tables(study: str = "{study}") -> Path:
     """Folder of the tables of a study."""
-    return f"{RESULTS}/tables/{study}"
+    return RESULTS / f"tables/{study}"
 
 
-def figures(study: str = "{study}") -> str:
+def figures(study: str = "{study}") -> Path:
     """Folder of the figures of a study."""
-    return f"{RESULTS}/figures/{study}"
+    return RESULTS / f"figures/{study}"
 
 
-def log(rule: str, key: str) -> str:
+def log(rule: str, key: str) -> Path:
     """Log of a job; `key` is what its rule's wildcards name, such as a stem or `{study}`."""
-    return f"{RESULTS}/logs/{rule}/{key}.log"
+    return RESULTS / f"logs/{rule}/{key}.log"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from baselines import methods
@@ -76,7 +74,7 @@ class Plan(Strict):
         Raises:
             UserError: It is damaged, or of another declaration or file than those of the plan.
         """
-        path = Path(paths.prepared(name))
+        path = paths.prepared(name)
         prepared = store.load(path)
         planned = self.dataset_fingerprints[name]
         found = prepared.facts.get("fingerprint", planned)  # those of older versions have none
@@ -97,19 +95,11 @@ class Plan(Strict):
 
     def dataset(self, name: str) -> Dataset | CustomDataset:
         """Declaration of a dataset of the plan."""
-        if name in self.custom_datasets:
-            return self.custom_datasets[name]
-        return declared_datasets()[name]
+        return self.custom_datasets.get(name) or declared_datasets()[name]
 
     def runs_of(self, study: Study) -> list[Run]:
         """Runs of a study."""
         return [self.runs[stem] for stem in study.runs]
-
-    def rows_of(self, study: Study) -> Iterator[tuple[Run, int]]:
-        """Run and fold of each row of a study, in its order."""
-        for stem, folds in study.runs.items():
-            for fold in folds:
-                yield self.runs[stem], fold
 
     def probes_of(self, run: Run) -> list[Study]:
         """Studies that probe the models of a run."""
@@ -133,7 +123,7 @@ def _blocks(selections: list[tuple[Study, list[Run]]]) -> dict[tuple[str, int], 
     for (key, seed), wanted_folds in wanted.items():
         folds = sorted(wanted_folds)
         variant = variants[key]
-        size = methods()[variant.method].folds_per_job(variant.settings) or max(1, len(folds))
+        size = methods()[variant.method].folds_per_job(variant.settings) or len(folds)
         blocks[key, seed] = [
             variant.model_copy(update={"seed": seed, "folds": tuple(folds[start : start + size])})
             for start in range(0, len(folds), size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -50,7 +51,7 @@ class Run(Strict):
         return paths.RUN.format(**{**dict(self), "folds": format_folds(self.folds)})
 
     @property
-    def files(self) -> list[str]:
+    def files(self) -> list[Path]:
         """All results of the run."""
         method = methods()[self.method]
         files = [paths.run_rows(self.stem), paths.run_predictions(self.stem)]

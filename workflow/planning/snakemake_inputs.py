@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from baselines import methods
@@ -34,7 +35,7 @@ class Jobs:
     plan: Plan
 
     @property
-    def targets(self) -> list[str]:
+    def targets(self) -> list[Path]:
         """All results, so that a lost file is rebuilt."""
         files = [paths.REPORT, *self.report_inputs, *map(paths.tables, self.plan.studies)]
         for run in self.plan.runs.values():
@@ -44,7 +45,7 @@ class Jobs:
         return files
 
     @property
-    def report_inputs(self) -> list[str]:
+    def report_inputs(self) -> list[Path]:
         """Prepared datasets, and rows and figures of all studies."""
         files = list(map(paths.prepared, self.plan.datasets))
         for study in self.plan.studies:
@@ -61,10 +62,6 @@ class Jobs:
         for study in self.plan.studies.values():
             rows += sum(map(len, study.runs.values()))
         return (READING_MB + ROW_BYTES * rows // MEGABYTE) * 2 ** (attempt - 1)
-
-    def stem(self, wildcards: Any) -> str:
-        """Stem of a run."""
-        return paths.RUN.format(**dict(wildcards.items()))
 
     def fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of a run."""
@@ -87,14 +84,12 @@ class Jobs:
         megabytes += CELL_BYTES * dataset.rows * dataset.columns // MEGABYTE
         return megabytes * 2 ** (attempt - 1)
 
-    def probed_files(self, wildcards: Any) -> list[str]:
+    def probed_files(self, wildcards: Any) -> list[Path]:
         """Rows of a run; its weights, and the predictions to compare with, if it has any."""
-        stem = self.stem(wildcards)
-        files = [paths.run_rows(stem)]
-        if methods()[wildcards.method].saves_weights:
-            files.append(paths.run_weights(stem))
-            files.append(paths.run_predictions(stem))
-        return files
+        run = self._run(wildcards)
+        if methods()[run.method].saves_weights:
+            return run.files
+        return [paths.run_rows(run.stem)]
 
     def probe_fingerprint(self, wildcards: Any) -> str:
         """Hash of the run, the metrics, and the folds, options and limits of rows of its probes."""
@@ -107,10 +102,10 @@ class Jobs:
             facts.append([study.name, study.kind, version, *limits])
         return hash_of(facts)
 
-    def study_files(self, wildcards: Any) -> list[str]:
+    def study_files(self, wildcards: Any) -> list[Path]:
         """Rows and predictions of a study, exactly those planned, and the datasets they are of."""
         study = self.plan.studies[wildcards.study]
-        files = [*study.external_results, *map(paths.prepared, study.datasets)]
+        files = [*map(Path, study.external_results), *map(paths.prepared, study.datasets)]
         for run in self.plan.runs_of(study):
             if study.is_probed(run.method, run.variant):
                 files.append(paths.probes(run.stem))
@@ -136,7 +131,7 @@ class Jobs:
         return hash_of([self.plan.preset, self.plan.note, names, self.scoring])
 
     def _run(self, wildcards: Any) -> Run:
-        stem = self.stem(wildcards)
+        stem = paths.RUN.format(**wildcards)
         if stem not in self.plan.runs:
             sys.exit(f"error: target: {unknown(stem, self.plan.runs)}")  # without a traceback
         return self.plan.runs[stem]
@@ -156,13 +151,13 @@ def any_of(names: Iterable[str]) -> str:
     return "|".join(names) or "(?!)"
 
 
-def methods_of(*rules: str) -> str:
-    """Pattern of the methods that some rules run."""
+def methods_of(rule: str) -> str:
+    """Pattern of the methods that a rule runs."""
     names: list[str] = []
     for name, method in methods().items():
-        rule = "fit_accelerated" if method.accelerated else "fit"
+        its_rule = "fit_accelerated" if method.accelerated else "fit"
         if method.saves_weights:
-            rule = "train"
-        if rule in rules:
+            its_rule = "train"
+        if its_rule == rule:
             names.append(name)
     return any_of(names)

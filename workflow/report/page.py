@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from npt.data.store import Prepared
@@ -47,7 +47,7 @@ def render(
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
-        autoescape=select_autoescape(["html", "j2"]),
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
     )

@@ -59,6 +59,7 @@ def _with_numbers(node: Any, error: str) -> Any:
     cell = {"printed": node, "value": float(match[1])}
     if match[2]:
         cell[error] = float(match[2])
+        cell.setdefault("standard_error", cell[error] / math.sqrt(FOLDS))
     return cell
 
 
@@ -91,8 +92,7 @@ def published_cells(metric: str, encoder: str = LINEAR) -> Mapping[str, Any]:
 def scaled(cell: Mapping[str, Any], metric: str) -> tuple[float, float]:
     """Mean and standard error (NaN if none is printed) of a cell, in the project's units."""
     scale = SCALES.get(metric, 1.0)
-    error = cell.get("standard_deviation", np.nan) / math.sqrt(FOLDS)
-    return scale * cell["value"], scale * cell.get("standard_error", error)
+    return scale * cell["value"], scale * cell.get("standard_error", np.nan)
 
 
 def published_result(
@@ -115,18 +115,18 @@ def published_summary(
 ) -> pd.DataFrame | None:
     """The paper's means of methods on datasets, in the form that `rank_methods` takes.
 
-    None if there are none, or if one is missing without a reason.
+    None if the paper lacks one of them. A cell without a value has a reason.
     """
     rows = []
     for dataset in names:
         cells = published_cells(metric).get(paper_name(dataset), {})
         for method in methods:
-            cell = cells.get(method) or {}
-            if cell.get("value") is None and not cell.get("reason"):
+            if method not in cells:
                 return None
+            cell = cells[method]
             rows.append([dataset, method, "base", cell["value"], cell.get("reason", "")])
     summary = pd.DataFrame(rows, columns=[*MODEL, "mean", "reason"])
-    return summary.astype({"mean": float}) if rows else None
+    return summary.astype({"mean": float})
 
 
 def published_ranks(

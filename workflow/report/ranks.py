@@ -215,7 +215,7 @@ def tests_over_datasets(
         positive=(value, lambda differences: (differences > 0).sum()),
         p_value=(value, sign_flip_p_value),
     ).reset_index()
-    families = [tests[name] for name in family] or pd.Series(0, tests.index)
+    families = list(family) or pd.Series(0, tests.index)
     p_values = tests.groupby(families)["p_value"]
     corrected = p_values.transform(lambda family: multipletests(family, method="holm")[1])
     return tests.assign(p_value=corrected)

@@ -131,7 +131,8 @@ def standard_error(values: pd.Series) -> float:
         return float("nan")
     if nearly_equal(values):
         return 0.0
-    return float(values.std(ddof=1, skipna=False) / np.sqrt(len(values)))
+    error: Any = values.sem(skipna=False)
+    return float(error)
 
 
 def t_quantile(folds: pd.Series) -> np.ndarray:
@@ -291,8 +292,8 @@ def signed_rank_p(less: pd.Series, more: pd.Series, fewest: int = 5) -> float:
     """
     from scipy.stats import wilcoxon
 
-    pairs = pd.DataFrame({"less": less, "more": more}, dtype=float).dropna()
-    if (pairs["less"] != pairs["more"]).sum() < fewest:
+    differences = (less - more).dropna()
+    if (differences != 0).sum() < fewest:
         return float("nan")
-    test: Any = wilcoxon(pairs["less"], pairs["more"], alternative="less")
+    test: Any = wilcoxon(differences, alternative="less")
     return float(test.pvalue)

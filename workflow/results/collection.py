@@ -15,9 +15,9 @@ from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.results.external import external_rows
-from workflow.results.job import data_columns
+from workflow.results.job import planned_rows
 from workflow.results.predictions import fold_scores, read_predictions
-from workflow.results.row import Row, read_rows, remedy
+from workflow.results.row import Row, remedy
 
 
 def collect(study: Study, plan: Plan) -> list[Row]:
@@ -47,32 +47,25 @@ def collect(study: Study, plan: Plan) -> list[Row]:
 def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:
     """Rows of the folds that a study uses of a run, with all metrics."""
     is_probed = study.is_probed(run.method, run.variant)
-    path = Path(paths.run_rows(run.stem))
+    path = made = paths.run_rows(run.stem)
     if is_probed:
-        path = Path(paths.probe_rows(study.name, run.stem))
-    made = path.parent if is_probed else path  # the probes of a run are made together
-    planned = {"fingerprint": run.fingerprint, **data_columns(prepared)}
+        path = paths.probe_rows(study.name, run.stem)
+        made = path.parent  # the probes of a run are made together
+    folds = study.runs[run.stem]
     read_arrays = cache(read_predictions)
-    identity = f"{run.key} seed {run.seed} fold {study.runs[run.stem][0]}"
     rows = []
     try:
-        saved = read_rows(path)
-        for fold in study.runs[run.stem]:
-            identity = f"{run.key} seed {run.seed} fold {fold}"
-            same = [row for row in saved if row.key == (run.key, run.seed, fold)]
-            if len(same) != 1:
-                raise UserError(f"{path}: {len(same)} rows of {identity}")
-            (row,) = same
-            row.require(planned, path)
+        for row in planned_rows(run, folds, prepared, path):
             if is_probed:
                 row.require(planned_probe(row, study, prepared), path)
             elif row.status == "ok" and row.metrics != METRICS_VERSION:
-                arrays = read_arrays(Path(paths.run_predictions(run.stem)))
-                row = row.changed(fold_scores(prepared, fold, arrays))
+                arrays = read_arrays(paths.run_predictions(run.stem))
+                row = row.changed(fold_scores(prepared, row.fold, arrays))
             rows.append(row)
-    except FileNotFoundError as error:
-        how = "run again" if Path(error.filename) == made else remedy(made)
-        raise UserError(f"{error.filename}: missing; has {identity}; {how}") from None
+    except FileNotFoundError:
+        how = remedy(made) if is_probed else "run again"
+        identity = f"{run.key} seed {run.seed} fold {folds[0]}"
+        raise UserError(f"{path}: missing; has {identity}; {how}") from None
     except UserError as error:
         raise UserError(f"{error}; {remedy(made)}") from None
     return rows

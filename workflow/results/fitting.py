@@ -21,13 +21,11 @@ from npt.interface import Resources, Trial
 from npt.metrics import METRICS_VERSION, scores
 from workflow.planning import paths
 from workflow.planning.run import Run
-from workflow.results.job import Job, device_title
+from workflow.results.job import Job, device_title, planned_rows
 from workflow.results.predictions import fold_arrays, read_predictions, write_predictions
-from workflow.results.row import RECORDED_SETTINGS, Row, read_rows, sizes, write_rows
+from workflow.results.row import Row, sizes, write_rows
 
 CONFIGURATION = "configuration"  # key of the winner's name among the chosen hyper-parameters
-# A run may resume another day, elsewhere; the best configuration has settings of its own.
-NOT_COMPARED = ("date", "machine", *RECORDED_SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,14 @@ class FittedFold:
 
     row: Row
     arrays: dict[str, np.ndarray]
-    trials: tuple[Trial, ...]
+    trials: Sequence[Trial]
     save: Callable[[Path], object] | None
 
 
 def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     """Train on a fold, blind to its test targets, and predict its validation and test rows."""
     table = job.prepared.table
-    split = job.split(fold)
+    split = job.prepared.splits[fold]
     train = job.run.train
     train_table, its_split = train.of_fold(table, split)
     identity = {**job.identity(fold), **sizes(its_split)}
@@ -68,14 +66,14 @@ def fit_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     return FittedFold(
         row,
         arrays=fold_arrays(fold, split, evaluation.predictions),
-        trials=tuple(evaluation.trials),
+        trials=evaluation.trials,
         save=learner.save if is_fitted and job.method.saves_weights else None,
     )
 
 
 def write_weights(stem: str, fitted: FittedFold) -> None:
     """Write the weights of a fold; an empty file if it failed, which Snakemake expects."""
-    with replacing(Path(paths.run_weights(stem))) as partial:
+    with replacing(paths.run_weights(stem)) as partial:
         if fitted.save is not None:
             fitted.save(partial)
 
@@ -95,7 +93,7 @@ def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
             lines.append({"fold": fold, **vars(trial), **trial.parameters})
     frame = pd.DataFrame(lines).drop(columns="parameters", errors="ignore")
     for name, values in frame.items():
-        if values.dtype == object and not values.map(lambda value: isinstance(value, str)).all():
+        if values.dtype == object:  # text has a type of its own
             frame[name] = values.map(json.dumps, na_action="ignore")
     with replacing(path) as partial:
         frame.to_parquet(partial, engine="pyarrow", index=False, write_page_checksum=True)
@@ -157,8 +155,8 @@ def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
     stem = paths.trial_of_run(run.stem, fold, winner.variant)
     return FittedFold(
         row=winner.changed(changes),
-        arrays=read_predictions(Path(paths.run_predictions(stem))),
-        trials=tuple(trials),
+        arrays=read_predictions(paths.run_predictions(stem)),
+        trials=trials,
         save=partial(shutil.copyfile, paths.run_weights(stem)),
     )
 
@@ -166,23 +164,17 @@ def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
 def forget_search(run: Run) -> None:
     """Remove the files of the configurations."""
     stem = paths.trial_of_run(run.stem, run.folds[0], run.variant)
-    shutil.rmtree(Path(paths.run_rows(stem)).parent, ignore_errors=True)
+    shutil.rmtree(paths.run_rows(stem).parent, ignore_errors=True)
 
 
 def finished_rows(job: Job, path: Path, folds: Sequence[int]) -> list[Row]:
     """Rows of a run in a file, if the same code made them for all folds; else none."""
     try:
-        rows = read_rows(path)
+        rows = list(planned_rows(job.run, folds, job.prepared, path))
+        for row in rows:
+            row.require(job.code, path)
     except (FileNotFoundError, UserError):
         return []
-    if [row.fold for row in rows] != list(folds):
-        return []
-    for row in rows:
-        identity = job.identity(row.fold)
-        for name in NOT_COMPARED:
-            identity.pop(name, None)
-        if not identity.items() <= row.values().items():
-            return []
     return rows
 
 
@@ -190,13 +182,13 @@ def _fitted(job: Job, fold: int, name: str, resources: Resources) -> Row:
     """The row of a configuration, which is fitted unless the same code did it before."""
     trial = job.trial(name)
     stem = paths.trial_of_run(job.run.stem, fold, name)
-    path = Path(paths.run_rows(stem))
+    path = paths.run_rows(stem)
     finished = finished_rows(trial, path, [fold])
     if finished:
         return finished[0]
-    metrics = Path(paths.run_metrics(f"{job.run.stem}.{name}"))
+    metrics = paths.run_metrics(f"{job.run.stem}.{name}")
     fitted = fit_fold(trial, fold, replace(resources, metrics=metrics))
-    write_predictions(Path(paths.run_predictions(stem)), fitted.arrays)
+    write_predictions(paths.run_predictions(stem), fitted.arrays)
     write_weights(stem, fitted)
     write_rows(path, [fitted.row])  # comes last, as the others exist where it does
     return fitted.row

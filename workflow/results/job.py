@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -19,13 +19,12 @@ from npt.data import store
 from npt.errors import UserError, require_known
 from npt.method import Method
 from npt.provenance import installed_version
-from npt.table import Split
-from workflow.config.resolution import typed_settings
+from npt.validation import validated
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
 from workflow.report.cells import counted
-from workflow.results.row import recorded_settings
+from workflow.results.row import Row, read_rows, recorded_settings
 
 COMMON_LIBRARIES = ("numpy", "pandas", "scikit-learn")  # splits, encoding and metrics use them
 HASH_LENGTH = 16  # digits of a hash in a row
@@ -57,34 +56,31 @@ class Job:
         """
         require_known(stem, plan.runs, "--run")
         run = plan.runs[stem]
-        settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {stem}")
-        prepared = plan.prepared(run.dataset)
+        method = methods()[run.method]
         return cls(
             run=run,
             preset=plan.preset,
-            method=methods()[run.method],
-            settings=settings,
-            prepared=prepared,
+            method=method,
+            settings=validated(method.settings, run.settings, f"{paths.PLAN}: {stem}"),
+            prepared=plan.prepared(run.dataset),
             realisations=plan.dataset(run.dataset).realisations,
         )
 
     def trial(self, name: str) -> Job:
         """A configuration of a search, as a job of its own."""
         run = self.run.trial(name)
-        settings = typed_settings(run.method, run.settings, f"{paths.PLAN}: {self.run.stem}")
+        where = f"{paths.PLAN}: {self.run.stem}"
+        settings = validated(self.method.settings, run.settings, where)
         return replace(self, run=run, settings=settings)
 
-    def split(self, fold: int) -> Split:
-        """Train, validation and test rows of a fold.
-
-        Raises:
-            UserError: the dataset has no such fold.
-        """
-        splits = self.prepared.splits
-        if fold not in splits:
-            allowed = ", ".join(str(number) for number in sorted(splits))
-            raise UserError(f"folds: {self.run.dataset} has no fold {fold}; allowed: {allowed}")
-        return splits[fold]
+    @property
+    def code(self) -> dict[str, Any]:
+        """Columns of a row that name its configuration and what computed it."""
+        return {
+            "preset": self.preset,
+            "revision": str(self.method.version),
+            "versions": versions(self.method.libraries),
+        }
 
     def identity(self, fold: int) -> dict[str, Any]:
         """Columns of a row that name its run, data, code and versions."""
@@ -94,15 +90,32 @@ class Job:
             "variant": self.run.variant,
             "fold": fold,
             "seed": self.run.seed,
-            "preset": self.preset,
             "fingerprint": self.run.fingerprint,
             **data_columns(self.prepared),
-            "revision": str(self.method.version),
-            "versions": versions(self.method.libraries),
+            **self.code,
             "machine": machine(),
             "date": datetime.now(UTC).date().isoformat(),
             **recorded_settings(self.run.settings),
         }
+
+
+def planned_rows(
+    run: Run, folds: Iterable[int], prepared: store.Prepared, path: Path
+) -> Iterator[Row]:
+    """The row of each fold of a run in a file, which has one of the planned settings and data.
+
+    Raises:
+        UserError: The file is damaged, or has no such row of a fold, or several.
+        OSError: The file cannot be read.
+    """
+    planned = {"fingerprint": run.fingerprint, **data_columns(prepared)}
+    saved = read_rows(path)
+    for fold in folds:
+        rows = [row for row in saved if row.key == (run.key, run.seed, fold)]
+        if len(rows) != 1:
+            raise UserError(f"{path}: {len(rows)} rows of {run.key} seed {run.seed} fold {fold}")
+        rows[0].require(planned, path)
+        yield rows[0]
 
 
 def data_columns(prepared: store.Prepared) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +17,6 @@ from npt.metrics import scores
 from npt.table import HELD_OUT, Part, Split
 
 Arrays = Mapping[str, np.ndarray]
-DAMAGE = (ValueError, EOFError, OSError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 def fold_arrays(
@@ -35,7 +33,7 @@ def fold_arrays(
 def write_predictions(path: Path, arrays: Arrays) -> None:
     """Write named arrays."""
     with replacing(path) as partial, partial.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **dict(arrays))
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
 
 
 def read_predictions(path: Path) -> dict[str, np.ndarray]:
@@ -52,7 +50,9 @@ def read_predictions(path: Path) -> dict[str, np.ndarray]:
                 arrays[name.removesuffix(".npy")] = np.load(content, allow_pickle=False)
     except FileNotFoundError:
         raise UserError(f"{path}: missing") from None
-    except DAMAGE as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # nearly any kind, depending on where the damage is
         raise UserError(f"{path}: damaged ({error})") from None
     return arrays
 

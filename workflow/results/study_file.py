@@ -81,15 +81,15 @@ def read_planned(study: Study, plan: Plan) -> pd.DataFrame:
     Raises:
         UserError: They are damaged, or not those of the plan.
     """
-    path = Path(paths.collected(study.name))
+    path = paths.collected(study.name)
     try:
         frame = read_study(path)
         here = frame[frame["source"].isna()] if "source" in frame else frame
         keys = here.reindex(columns=["dataset", "method", "variant", "seed", "fold"])
-        planned = [
-            (run.dataset, run.method, run.variant, run.seed, fold)
-            for run, fold in plan.rows_of(study)
-        ]
+        planned = []
+        for run in plan.runs_of(study):
+            training = (run.dataset, run.method, run.variant, run.seed)
+            planned += [(*training, fold) for fold in study.runs[run.stem]]
         if list(keys.itertuples(index=False, name=None)) != planned:
             raise UserError(f"{path}: its rows are not those of the plan")
     except UserError as error:

@@ -14,7 +14,7 @@ rule probe:
         mem_mb=jobs.memory,
         runtime=growing_minutes(240),
     params:
-        run=jobs.stem,
+        run=paths.RUN,
         fingerprint=jobs.probe_fingerprint,
     message:
         "probe {params.run}"

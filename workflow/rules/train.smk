@@ -16,7 +16,7 @@ rule train:
         mem_mb=jobs.memory,
         runtime=growing_minutes(720),
     params:
-        run=jobs.stem,
+        run=paths.RUN,
         fingerprint=jobs.fingerprint,
     message:
         "train {params.run}"
@@ -42,7 +42,7 @@ rule fit:
         mem_mb=jobs.memory,
         runtime=growing_minutes(720),
     params:
-        run=jobs.stem,
+        run=paths.RUN,
         fingerprint=jobs.fingerprint,
     message:
         "fit {params.run}"

@@ -72,7 +72,7 @@ def _warn_without_records(plan: Plan) -> None:
     """Say that changes are not noticed, as where `results` was copied without `.snakemake`."""
     records = Path(".snakemake")
     has_records = any(records.glob("metadata/*")) or (records / "metadata.db").exists()
-    if has_records or not any(Path().glob(paths.prepared("*"))):
+    if has_records or not any(Path().glob(str(paths.prepared("*")))):
         return
     try:
         is_changed = kept.load() != plan
@@ -120,8 +120,8 @@ def started(jobs: Jobs, config: Mapping[str, Any], snakemake: Any) -> None:
 
 def finished() -> None:
     """Print what the report says first, and its address."""
-    log = Path(paths.log("report", "report"))
-    if Path(paths.REPORT).exists() and log.exists():
+    log = paths.log("report", "report")
+    if paths.REPORT.exists() and log.exists():
         print(f"\n{log.read_text(errors='replace')}", end="")
     print_address()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from workflow.planning import paths
 from workflow.results.collection import collect
 from workflow.results.study_file import write_study
@@ -13,7 +11,7 @@ from workflow.runtime.command import execute, planned_study
 def main() -> None:
     """Command line of the step."""
     plan, study = planned_study(__doc__)
-    write_study(Path(paths.collected(study.name)), collect(study, plan), study.name)
+    write_study(paths.collected(study.name), collect(study, plan), study.name)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from npt.data import store
 from npt.data.custom import CustomDataset
-from npt.data.preparation import prepare_custom, prepare_declared
+from npt.data.custom.reading import prepare_custom
+from npt.data.preparation import prepare_declared
+from npt.data.source import DOWNLOADS
 from npt.errors import UserError, require_known
 from workflow.planning import paths
 from workflow.planning.kept import load
@@ -21,14 +21,13 @@ def main() -> None:
     plan = load()
     require_known(arguments.dataset, plan.datasets, "--dataset")
     dataset = plan.dataset(arguments.dataset)
-    downloads = Path(paths.DOWNLOADS)
     if isinstance(dataset, CustomDataset):
-        prepared = prepare_custom(dataset, downloads)
+        prepared = prepare_custom(dataset, DOWNLOADS)
     else:
-        prepared = prepare_declared(dataset, downloads)
+        prepared = prepare_declared(dataset, DOWNLOADS)
     if prepared.facts["fingerprint"] != plan.dataset_fingerprints[arguments.dataset]:
         raise UserError(f"{arguments.dataset}: changed since the run began; run again")
-    store.save(Path(paths.prepared(arguments.dataset)), prepared)
+    store.save(paths.prepared(arguments.dataset), prepared)
     facts = dict(prepared.facts)
     description = facts.pop("description", [])
     for line in (*(f"{name}: {value}" for name, value in facts.items()), *description):

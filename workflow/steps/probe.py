@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from npt.errors import UserError
@@ -40,8 +38,8 @@ def main() -> None:
                 key = f"{study.name}: {row.run_key} seed {row.seed} fold {row.fold}"
                 print(f"{key}: {row.status} {row.reason}", flush=True)
         for name in rows:
-            write_predictions(Path(paths.probe_predictions(name, stem)), arrays[name])
-            write_rows(Path(paths.probe_rows(name, stem)), rows[name])
+            write_predictions(paths.probe_predictions(name, stem), arrays[name])
+            write_rows(paths.probe_rows(name, stem), rows[name])
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from npt.atomic import write_text
 from workflow.planning import paths
 from workflow.planning.kept import load
@@ -20,10 +18,10 @@ def main() -> None:
     plan = load()
     studies = {name: read_planned(study, plan) for name, study in plan.studies.items()}
     prepared = [plan.prepared(name) for name in plan.datasets]
-    results = Path(paths.RESULTS)
+    results = paths.RESULTS
     reported = reported_studies(studies, plan.studies, plan.scoring)
     page = render(reported, plan.scoring, plan.preset, results, prepared, plan.note)
-    write_text(Path(paths.REPORT), page)
+    write_text(paths.REPORT, page)
     write_text(results / "studies" / README, summary(reported, plan.preset, plan.note))
     for study in reported:
         if study.answer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -40,18 +39,21 @@ def main() -> None:
     job = Job.from_plan(load(), arguments.run)
     run = job.run
     with lock_of(run.stem):  # the other process may finish this run
-        complete = all(Path(file).exists() for file in run.files)
-        if complete and finished_rows(job, Path(paths.run_rows(run.stem)), run.folds):
+        complete = all(file.exists() for file in run.files)
+        if complete and finished_rows(job, paths.run_rows(run.stem), run.folds):
             print(f"{run.stem}: complete already; remove its rows to fit it again")
             return
+        checkpoint = paths.run_checkpoint(run.stem)
         resources = Resources(
             threads=arguments.threads,
             device=gpu_lock.device(arguments.device, job.method),
-            checkpoint=Path(paths.run_checkpoint(run.stem)),
+            checkpoint=checkpoint,
             checkpoint_minutes=arguments.checkpoint_minutes,
-            metrics=Path(paths.run_metrics(run.stem)) if job.method.saves_weights else None,
+            metrics=paths.run_metrics(run.stem),
         )
         fit(job, resources)
+        for path in (checkpoint, partial_of(checkpoint)):
+            path.unlink(missing_ok=True)
 
 
 def fit(job: Job, resources: Resources) -> None:
@@ -71,15 +73,12 @@ def fit(job: Job, resources: Resources) -> None:
             write_weights(stem, fitted)
         outcome = row.reason or f"validation loss {row.validation_loss:.5g}"
         print(f"{row.run_key} seed {row.seed} fold {fold}: {row.status}, {outcome}", flush=True)
-    write_predictions(Path(paths.run_predictions(stem)), arrays)
+    write_predictions(paths.run_predictions(stem), arrays)
     if job.method.searches or job.run.trials:
-        write_trials(Path(paths.run_trials(stem)), trials)
-    write_rows(Path(paths.run_rows(stem)), rows)
+        write_trials(paths.run_trials(stem), trials)
+    write_rows(paths.run_rows(stem), rows)
     if job.run.trials:
         forget_search(job.run)
-    if resources.checkpoint is not None:
-        resources.checkpoint.unlink(missing_ok=True)
-        partial_of(resources.checkpoint).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

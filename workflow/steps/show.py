@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from workflow.planning import paths
 from workflow.report.files import write_figures, write_tables
 from workflow.results.study_file import read_planned
@@ -15,8 +13,8 @@ def main() -> None:
     plan, study = planned_study(__doc__)
     rows = read_planned(study, plan)
     view = study.declaration.view
-    write_tables(Path(paths.tables(study.name)), view, rows, plan.scoring)
-    write_figures(Path(paths.figures(study.name)), view, rows, plan.scoring)
+    write_tables(paths.tables(study.name), view, rows, plan.scoring)
+    write_figures(paths.figures(study.name), view, rows, plan.scoring)
 
 
 if __name__ == "__main__":

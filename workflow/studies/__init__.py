@@ -19,7 +19,6 @@ def kinds() -> dict[str, StudyKind]:
     found = []
     for folder in pkgutil.iter_modules(__path__):
         if folder.ispkg:
-            where = f"workflow/studies/{folder.name}"
-            found.append(declared(f"{__name__}.{folder.name}", "KIND", where))
+            found.append(declared(f"{__name__}.{folder.name}", "KIND"))
     found.sort(key=lambda kind: (kind.order, kind.name))
     return {kind.name: kind for kind in found}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from pkgutil import resolve_name
 
 import numpy as np
@@ -16,9 +15,9 @@ from npt.table import Split
 from workflow.config.models import Study
 from workflow.planning import paths
 from workflow.results.fitting import CONFIGURATION
-from workflow.results.job import Job, data_columns, device_title
+from workflow.results.job import Job, device_title, planned_rows
 from workflow.results.predictions import read_predictions
-from workflow.results.row import Row, read_rows, remedy, sizes
+from workflow.results.row import Row, remedy, sizes
 from workflow.studies.query import ProbeQuery, sampled, target_scale
 
 MOST_CHANGE = 0.01  # of predictions on another device, in standard deviations or as probabilities
@@ -32,17 +31,11 @@ def fitted_rows(job: Job) -> list[Row]:
     Raises:
         UserError: the run has not exactly one row per fold, or rows of other settings or data.
     """
-    path = Path(paths.run_rows(job.run.stem))
-    planned = {"fingerprint": job.run.fingerprint, **data_columns(job.prepared)}
+    path = paths.run_rows(job.run.stem)
     try:
-        rows = read_rows(path)
-        for row in rows:
-            row.require(planned, path)
+        return list(planned_rows(job.run, job.run.folds, job.prepared, path))
     except UserError as error:
         raise UserError(f"{error}; {remedy(path)}") from None
-    if sorted(row.fold for row in rows) != sorted(job.run.folds):
-        raise UserError(f"{path}: not one row per fold; {remedy(path)}")
-    return rows
 
 
 def probe_fold(
@@ -58,7 +51,7 @@ def probe_fold(
     studies = [study for study in studies if fold in study.runs[job.run.stem]]
     is_fitted = fitted.status == "ok"
     query = None
-    split = job.split(fold)
+    split = job.prepared.splits[fold]
     if is_fitted and studies:
         probe = resolve_name(job.method.probe)(_model(job, fitted, resources))
         table = job.prepared.table
@@ -91,7 +84,7 @@ def probe_fold(
 def _model(job: Job, row: Row, resources: Resources) -> TrainedModel:
     """The trained model of a row: loaded, or refitted with the chosen hyper-parameters."""
     method = job.method
-    split = job.split(row.fold)
+    split = job.prepared.splits[row.fold]
     blind = job.prepared.table.blind(split.test)
     seed = job.run.training_seed(row.fold)
     chosen = row.chosen or {}
@@ -103,7 +96,7 @@ def _model(job: Job, row: Row, resources: Resources) -> TrainedModel:
     settings = job.settings
     if job.run.trials:  # the best configuration of a search
         settings = job.trial(chosen[CONFIGURATION]).settings
-    weights = Path(paths.run_weights(job.run.stem))
+    weights = paths.run_weights(job.run.stem)
     model = method.load(settings, resources, weights, blind, split, seed)
     _require_same_predictions(job, model, split)
     return model
@@ -111,7 +104,7 @@ def _model(job: Job, row: Row, resources: Resources) -> TrainedModel:
 
 def _require_same_predictions(job: Job, model: TrainedModel, split: Split) -> None:
     """Refuse weights that predict other values than were saved after the training."""
-    path = Path(paths.run_predictions(job.run.stem))
+    path = paths.run_predictions(job.run.stem)
     predicted = model.predict(split.test).values
     saved = read_predictions(path)[f"fold_{split.fold}_test"]
     change = float(np.abs(predicted - saved).mean())

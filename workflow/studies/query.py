@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npt.data.encoding import centre_and_scale
 from npt.metrics import score
 from npt.perturbation import Perturbation
 from npt.probing import Probe, RowProbe
@@ -85,8 +86,7 @@ class ProbeQuery:
 
     def constant(self) -> np.ndarray:
         """Predictions of a model without features: mean or class frequencies of the train rows."""
-        truth = self.table.truth[self.split.train]
-        truth = truth[~np.isnan(truth)]
+        truth = self.table.truth[self.table.labelled(self.split.train)]
         if self.table.task == "regression":
             return np.full(len(self.rows), truth.mean())
         classes = self.table.columns[self.table.target].size
@@ -98,8 +98,8 @@ def target_scale(table: Table, split: Split) -> float:
     """Standard deviation of the known train targets; 1 for a constant target and for classes."""
     if table.task != "regression":
         return 1.0
-    train = table.truth[split.train]
-    return float(np.nanstd(train)) or 1.0
+    train = table.truth[table.labelled(split.train)]
+    return float(centre_and_scale(train)[1]) if len(train) else 1.0
 
 
 def sampled(rows: np.ndarray, limit: int, seed: int) -> np.ndarray:

@@ -27,6 +27,21 @@ ProbeResult = tuple[Facts, dict[str, "np.ndarray"]]  # facts of a fold's row, an
 Share = Annotated[float, AfterValidator(lambda share: float(f"{share:g}"))]  # as names write it
 
 
+def in_order(order: str, *first: float, reverse: bool = False) -> AfterValidator:
+    """Requires different values that ascend, or descend, from the first one if it is given.
+
+    Args:
+        order: What they should be, as an error says it.
+    """
+
+    def check(values: list[Any]) -> list[Any]:
+        if values != sorted(set(values), reverse=reverse) or values[: len(first)] != [*first]:
+            raise ValueError(f"{values} are not {order}")
+        return values
+
+    return AfterValidator(check)
+
+
 class Options(Strict):
     """Options of a study kind; a kind without options uses this class as it is."""
 

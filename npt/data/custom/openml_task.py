@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,40 +22,10 @@ SERVER = "https://www.openml.org"
 KINDS = {"1": "classification", "2": "regression"}  # by OpenML's number of the kind of task
 
 
-@dataclass(frozen=True)
-class OpenMLTask:
-    """A task.
+def read_task(number: int, downloads: Path, target: str, kind: str) -> tuple[int, pd.DataFrame]:
+    """The dataset's number, and the splits, of a task, which is kept among the downloads.
 
-    Attributes:
-        dataset: Number of its dataset.
-        splits: Columns `rowid`, `repeat`, `fold` and `type` (`TRAIN` or `TEST`).
-    """
-
-    dataset: int
-    splits: pd.DataFrame
-
-    def pairs(self, rows: int, folds: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Other rows (n,) and test rows (m,) of each fold, repetition by repetition.
-
-        Raises:
-            UserError: The task has another number of folds, or rows that the table lacks.
-        """
-        by_fold = self.splits.groupby(["repeat", "fold"])
-        if len(by_fold) != folds:
-            raise UserError(f"folds: {folds}; the task has {len(by_fold)} in all repetitions")
-        last = self.splits["rowid"].max()
-        if last >= rows:
-            raise UserError(f"the splits name row {last}, the dataset has {rows} rows")
-        pairs = []
-        for _, part in by_fold:
-            is_test = part["type"] == "TEST"
-            other_rows = part.loc[~is_test, "rowid"].to_numpy()
-            pairs.append((other_rows, part.loc[is_test, "rowid"].to_numpy()))
-        return pairs
-
-
-def read_task(number: int, downloads: Path, target: str, kind: str) -> OpenMLTask:
-    """A task, which is kept among the downloads.
+    The splits have columns `rowid`, `repeat`, `fold` and `type` (`TRAIN` or `TEST`).
 
     Raises:
         UserError: It cannot be fetched, or has another target or kind than declared.
@@ -73,7 +42,27 @@ def read_task(number: int, downloads: Path, target: str, kind: str) -> OpenMLTas
         raise UserError(f"target: {target!r}; OpenML has {source['target_feature']!r}")
     address = inputs["estimation_procedure"]["estimation_procedure"]["data_splits_url"]
     splits = _kept(folder / f"{number}.arff", address, _parsed_splits)
-    return OpenMLTask(int(source["data_set_id"]), splits)
+    return int(source["data_set_id"]), splits
+
+
+def pairs_of(splits: pd.DataFrame, rows: int, folds: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Other rows (n,) and test rows (m,) of each fold, repetition by repetition.
+
+    Raises:
+        UserError: The task has another number of folds, or rows that the table lacks.
+    """
+    by_fold = splits.groupby(["repeat", "fold"])
+    if len(by_fold) != folds:
+        raise UserError(f"folds: {folds}; the task has {len(by_fold)} in all repetitions")
+    last = splits["rowid"].max()
+    if last >= rows:
+        raise UserError(f"the splits name row {last}, the dataset has {rows} rows")
+    pairs = []
+    for _, part in by_fold:
+        is_test = part["type"] == "TEST"
+        other_rows = part.loc[~is_test, "rowid"].to_numpy()
+        pairs.append((other_rows, part.loc[is_test, "rowid"].to_numpy()))
+    return pairs
 
 
 def _kept(path: Path, address: str, parse: Callable[[str], Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,51 +19,33 @@ from npt.data.custom.checks import (
 from npt.data.custom.dataset import CustomDataset
 from npt.data.custom.description import described, doubts
 from npt.data.custom.formats import Content, read_openml, read_source
-from npt.data.custom.openml_task import read_task
+from npt.data.custom.openml_task import pairs_of, read_task
 from npt.data.frames import Feature, FeatureKind
+from npt.data.preparation import prepared
 from npt.data.splits import splits
+from npt.data.store import Prepared
 from npt.errors import UserError, errors_at
-from npt.table import Split, Table
+from npt.table import Table
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A", "<NA>")
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}  # exact beside missing
 
 
-@dataclass(frozen=True)
-class CustomTable:
-    """A custom dataset that was read.
-
-    Attributes:
-        table: Features and target.
-        groups: Group of every row (N,), where a column declares them.
-        times: Time of every row (N,), where a column declares them.
-        pairs: Other rows and test rows of each fold, of a task of OpenML.
-        description: Lines that describe how the columns were read.
-        sha256: Digest of the file.
-    """
-
-    table: Table
-    groups: np.ndarray | None
-    times: np.ndarray | None
-    pairs: list[tuple[np.ndarray, np.ndarray]] | None
-    description: tuple[str, ...]
-    sha256: str
-
-
-def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
-    """Read and check a custom dataset.
+def prepare_custom(dataset: CustomDataset, downloads: Path) -> Prepared:
+    """Read, check and split a custom dataset.
 
     Raises:
-        UserError: The file, and what is wrong with it.
+        UserError: The file, and what is wrong with it, or its key that leaves too few rows,
+            groups, times or known targets.
     """
     with errors_at(dataset.location):
         pairs = None
         if dataset.openml_task is None:
             content = read_source(dataset, downloads)
         else:
-            task = read_task(dataset.openml_task, downloads, dataset.target, dataset.task)
-            content = read_openml(task.dataset, downloads)
-            pairs = task.pairs(content.table.num_rows, dataset.folds)
+            number, task = read_task(dataset.openml_task, downloads, dataset.target, dataset.task)
+            content = read_openml(number, downloads)
+            pairs = pairs_of(task, content.table.num_rows, dataset.folds)
         usual = MISSING if content.is_text else ()
         form = Form((*usual, *dataset.missing), dataset.decimal, content.is_text)
         groups = times = None
@@ -98,26 +79,22 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
         check_copies(table)
         if dataset.test_rows >= table.rows:
             raise UserError(f"test_rows: {dataset.test_rows} leaves none of the {table.rows} rows")
-    left_out = [name for name in map(str.strip, content.names) if name and name not in names]
-    description = (
-        *described(dataset.name, table, features, words, left_out),
-        *doubts(table, features),
-    )
-    return CustomTable(table, groups, times, pairs, description, content.sha256)
-
-
-def folds_of(dataset: CustomDataset, custom: CustomTable) -> dict[int, Split]:
-    """Folds with known targets in each part.
-
-    Raises:
-        UserError: There are too few rows, groups, times or known targets.
-    """
-    with errors_at(dataset.location):
-        rule = dataset.split_rule
-        folds = splits(custom.table, rule, custom.groups, custom.times, custom.pairs)
+        folds = splits(table, dataset.split_rule, groups, times, pairs)
         for split in folds:
-            check_known_targets(custom.table, split)
-    return {split.fold: split for split in folds}
+            check_known_targets(table, split)
+    left_out = [name for name in map(str.strip, content.names) if name and name not in names]
+    file = Path(dataset.path).name or dataset.location
+    return prepared(
+        dataset,
+        table,
+        folds,
+        files={file: content.sha256},
+        origins={file: "your own" if dataset.path else "OpenML"},
+        description=[
+            *described(dataset.name, table, features, words, left_out),
+            *doubts(table, features),
+        ],
+    )
 
 
 def _columns(dataset: CustomDataset, content: Content) -> dict[str, pd.Series]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
-from npt.data.text import whole_numbers
+from npt.data.text import rows
 
 TERRAIN = (
     "elevation",
@@ -35,7 +35,7 @@ DATASET = Dataset(
     columns=55,
     target="cover",
     categorical=(*BINARY, "cover"),
-    readings=(Reading((SOURCE,), whole_numbers(NAMES)),),
+    readings=(Reading((SOURCE,), rows(header=None, names=NAMES)),),
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=5, used=1, validation_share=0.1),
     class_counts=(211_840, 283_301, 35_754, 2_747, 9_493, 17_367, 20_510),

@@ -10,18 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
-from npt.data.text import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
+BLOCK_BYTES = 2 << 20  # Arrow reads about thirty blocks ahead
 NAMES = ["signal", *(f"x{j}" for j in range(28))]
 
 
 def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
-    """The target, then 28 numbers."""
-    for part in numbers(paths["HIGGS.csv.gz"], NAMES):
-        yield part.astype({"signal": int})
+    """The target, then 28 numbers, exactly, in frames of two megabytes of text each."""
+    from pyarrow import csv
+
+    batches = csv.open_csv(
+        str(paths["HIGGS.csv.gz"]),
+        csv.ReadOptions(column_names=NAMES, block_size=BLOCK_BYTES, use_threads=False),
+        convert_options=csv.ConvertOptions(column_types=dict.fromkeys(NAMES, "float64")),
+    )
+    for batch in batches:
+        yield batch.to_pandas().astype({"signal": int})
 
 
 SOURCE = File(

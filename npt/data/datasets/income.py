@@ -6,34 +6,14 @@ code of the paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
-
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.text import rows
 
 CONTINUOUS = (0, 5, 16, 17, 18, 24)
-ROWS_AT_ONCE = 50_000
 NAMES = [f"c{j}" for j in range(41)] + ["income"]
 
-
-def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
-    """Train rows, then the test rows, separated by commas and spaces."""
-    import pandas as pd
-
-    for path in paths.values():
-        yield from pd.read_csv(
-            path,
-            header=None,
-            names=NAMES,
-            skipinitialspace=True,
-            keep_default_na=False,
-            chunksize=ROWS_AT_ONCE,
-        )
-
+# Train rows, then the test rows, separated by commas and spaces.
+read = rows(header=None, names=NAMES, skipinitialspace=True, keep_default_na=False)
 
 TRAIN = File(
     "census-income.data",

@@ -7,7 +7,7 @@ categories, as in `poker_hand_categorical`.
 from __future__ import annotations
 
 from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
-from npt.data.text import whole_numbers
+from npt.data.text import rows
 
 NAMES = [f"{fact}{card}" for card in range(1, 6) for fact in ("suit", "rank")] + ["hand"]
 
@@ -32,7 +32,7 @@ DATASET = Dataset(
     columns=11,
     target="hand",
     categorical=(*NAMES[:10:2], "hand"),
-    readings=(Reading((TRAIN, TEST), whole_numbers(NAMES)),),
+    readings=(Reading((TRAIN, TEST), rows(header=None, names=NAMES)),),
     licence="CC BY 4.0",
     split_rule=SplitRule(folds=1, used=1, validation_share=0.125, fixed_test_rows=1_000_000),
     class_counts=(513_702, 433_097, 48_828, 21_634, 3_978, 2_050, 1_460, 236, 17, 8),

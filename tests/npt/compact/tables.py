@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from npt.compact.columns import Features
 from npt.compact.learner import METHOD, CompactLearner
 from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
@@ -131,3 +132,11 @@ def randomised(model: CompactNPT, seed: int = 0) -> CompactNPT:
 def weights_of(model: CompactNPT) -> list[Tensor]:
     """Copies of all weights."""
     return [parameter.detach().clone() for parameter in model.parameters()]
+
+
+def leave_one_out(
+    model: CompactNPT, features: Features, labels: Tensor, invisible: Tensor
+) -> Tensor:
+    """Outputs (K, n, C) of the rows of a batch, each beside the visible others."""
+    rows = model.encode(features)
+    return model.predict(rows, model.context(rows, labels), invisible)

@@ -12,7 +12,7 @@ from npt.compact.attention import AttributeAttention, DatapointAttention
 from npt.compact.layers import FeedForward, MemberDropout, MemberLinear
 from npt.compact.model import CompactNPT
 from npt.compact.settings import CompactSettings
-from tests.npt.compact.tables import CPU, PLAIN, randomised, started
+from tests.npt.compact.tables import CPU, PLAIN, leave_one_out, randomised, started
 
 MEMBERS, HEADS, ROWS, CONTEXT, WIDTH, LABEL = 3, 2, 5, 7, 8, 3
 SETTINGS = PLAIN.changed(members=MEMBERS)
@@ -126,7 +126,7 @@ def outputs_of(model: CompactNPT, settings: CompactSettings) -> tuple[Tensor, Te
     features = data.train.features.to(CPU, torch.float64)
     labels = data.train.labels.double().requires_grad_()
     own = torch.eye(len(labels), dtype=torch.bool)
-    return model.leave_one_out(features, labels, None, own), labels
+    return leave_one_out(model, features, labels, own), labels
 
 
 @pytest.mark.parametrize("name", ["between_datapoints", "between_attributes", "labels_of_others"])

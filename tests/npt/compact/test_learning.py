@@ -18,6 +18,7 @@ from tests.npt.compact.tables import (
     PLAIN,
     TINY,
     consecutive,
+    leave_one_out,
     mixed_table,
     randomised,
     started,
@@ -70,7 +71,7 @@ def lookup_error(settings: CompactSettings) -> float:
     squares = []
     for rows in (new_rows() for _ in range(20)):
         with torch.no_grad():
-            outputs = model.leave_one_out(rows.features, rows.labels, None, is_itself)
+            outputs = leave_one_out(model, rows.features, rows.labels, is_itself)
         errors.append((outputs - rows.labels).square().mean())
         squares.append(rows.labels.square().mean())
     return float(sum(errors) / sum(squares))
@@ -97,11 +98,11 @@ def test_only_labels_of_others_matter(layers: int, similarity: str, task: Task) 
     features = rows.features.to(CPU, torch.float64)
     labels = rows.labels.double()
     _, invisible = draw_visibility(BATCH, settings, CPU)
-    before = model.leave_one_out(features, labels, None, invisible)
+    before = leave_one_out(model, features, labels, invisible)
     for row in range(BATCH):
         changed = labels.clone()
         changed[row] = labels[row].flip(0) + 1.0
-        after = model.leave_one_out(features, changed, None, invisible)
+        after = leave_one_out(model, features, changed, invisible)
         differences = (after - before).abs().amax(-1)
         assert differences[:, row].max() == 0.0
         assert differences[:, torch.arange(BATCH) != row].min() > 0.0
@@ -155,13 +156,13 @@ def test_validation_targets_only_select(lookup: str) -> None:
 
 def test_update_hides_every_row_from_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     training = started(PLAIN)
-    predict = training.model.predict
+    attended = training.model.attended
     masks = []
 
     def recorded(rows: Tensor, context: Context, invisible: Tensor) -> Tensor:
         masks.append(invisible)
-        return predict(rows, context, invisible)
+        return attended(rows, context, invisible)
 
-    monkeypatch.setattr(training.model, "predict", recorded)
+    monkeypatch.setattr(training.model, "attended", recorded)
     training.update(1)
     assert torch.equal(masks[0], torch.eye(len(masks[0]), dtype=torch.bool))

@@ -11,8 +11,9 @@ import pytest
 
 from npt.data.assembly import assemble
 from npt.data.custom import CustomDataset
+from npt.data.custom.reading import prepare_custom
 from npt.data.datasets import datasets, forest_cover, poker_hand
-from npt.data.preparation import prepare_custom, prepare_declared
+from npt.data.preparation import prepare_declared
 from npt.data.public import public_tables
 from npt.data.source import MIRROR
 from npt.table import Table

@@ -16,7 +16,7 @@ from npt.data.splits import splits
 from npt.data.store import split_hash
 from npt.table import PARTS, Split, Task
 from tests.conftest import make_table
-from tests.npt.data.custom.tables import frame, prepare, write
+from tests.npt.data.custom.tables import frame, read, write
 
 
 def require_partition(split: Split, rows: int) -> None:
@@ -85,8 +85,7 @@ def values_by_part(values: pd.Series, split: Split) -> list[set[object]]:
 
 def folds_by(data: pd.DataFrame, folder: Path, **changes: Any) -> list[Split]:
     """Five folds of a frame by a group or a time."""
-    _, folds = prepare(write(folder, data), folds=5, **changes)
-    return list(folds.values())
+    return list(read(write(folder, data), folds=5, **changes).splits.values())
 
 
 @pytest.mark.parametrize("changes", [{}, {"target": "colour", "task": "classification"}])
@@ -106,8 +105,8 @@ def test_groups_without_a_target_do_not_count(tmp_path: Path) -> None:
     data["person"] = data.index // 5
     data["price"] = data["price"].where(data["person"] < 11)
     path = write(tmp_path, data)
-    custom, folds = prepare(path, folds=5, group="person")
-    for split in folds.values():
+    custom = read(path, folds=5, group="person")
+    for split in custom.splits.values():
         known = np.isfinite(custom.table.truth[split.validation])
         assert 5 <= known.sum() <= 15
 
@@ -162,7 +161,7 @@ def test_rows_of_one_time_stay_together(tmp_path: Path) -> None:
 def test_rare_classes_keep_every_row(counts: list[int], tmp_path: Path) -> None:
     classes = [f"class{code}" for code in np.repeat(range(len(counts)), counts)]
     path = write(tmp_path, pd.DataFrame({"x": range(len(classes)), "y": classes}))
-    _, folds = prepare(path, target="y", task="classification")
+    folds = read(path, target="y", task="classification").splits
     assert len(folds) == 10
     for split in folds.values():
         require_partition(split, len(classes))
@@ -172,7 +171,7 @@ def test_known_targets_are_spread_over_the_folds(tmp_path: Path) -> None:
     data = frame(100)
     data["price"] = data["price"].where(data.index % 5 == 0)
     path = write(tmp_path, data)
-    custom, folds = prepare(path, folds=5)
-    for split in folds.values():
+    custom = read(path, folds=5)
+    for split in custom.splits.values():
         truth = custom.table.truth[split.test]
         assert np.isfinite(truth).sum() == 4

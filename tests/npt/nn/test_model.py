@@ -56,7 +56,7 @@ def test_weights_and_operations_of_the_paper_s_models(name: str) -> None:
     shape = paper_shape(name)
     weights, teraflop = PAPER[name]
     assert weights_of(shape.layout, shape.settings) == weights
-    operations = flops.update(shape.rows, shape.columns, shape.settings)
+    operations = flops.update(shape.rows, shape.layout.tokens, shape.settings)
     assert operations / 1e12 == pytest.approx(teraflop, abs=0.0006)
 
 

@@ -97,6 +97,10 @@ def error_of(config: dict[str, Any]) -> str:
             "studies.main.except_datasets: not allowed",
         ),
         (with_study(external_results="nowhere"), "studies.main.external_results"),
+        (
+            with_study(kind="few_labels", methods=["knn"], external_results="nowhere.csv"),
+            "studies.main.external_results: 'nowhere.csv'; allowed: none of the kind few_labels",
+        ),
         (with_options("deletion", retries=0), "studies.main.options.retries"),
         (with_options("deletion", retries=10**9), "studies.main.options.retries"),
         (with_options("benefit", permutations=10**9), "studies.main.options.permutations"),

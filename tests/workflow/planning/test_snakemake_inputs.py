@@ -67,7 +67,7 @@ def test_external_csv_is_an_input(tmp_path: Path) -> None:
     file.touch()
     made = jobs(studies={"main": {"external_results": str(file)}})
     main = Wildcards(study="main")
-    assert str(file) in made.study_files(main)
+    assert file in made.study_files(main)
     assert made.contents(main) != jobs().contents(main)
 
 

@@ -58,7 +58,7 @@ def test_base_alone_is_probed() -> None:
     for stem in probed:
         assert paths.probes(stem) in files
         assert paths.run_rows(stem) not in files
-    targets = [target for target in jobs.targets if target.startswith("results/probes")]
+    targets = [target for target in jobs.targets if target.is_relative_to("results/probes")]
     assert len(targets) == len(set(targets)) == len(probed)
 
 

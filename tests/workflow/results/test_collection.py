@@ -60,7 +60,7 @@ def test_metrics_of_another_version_are_computed_again() -> None:
 def test_the_first_missing_row_is_named() -> None:
     planned = finished(NPT.format(1))
     refused = refusal(planned)
-    assert paths.run_rows(NPT.format(1)) in refused
+    assert str(paths.run_rows(NPT.format(1))) in refused
     assert refused.endswith("yacht/npt/base seed 0 fold 1; run again")
 
 
@@ -89,9 +89,9 @@ def test_damaged_file_and_double_row_are_refused() -> None:
         (paths.run_predictions(NPT.format(1)), b"nothing"),
         (paths.run_rows(NPT.format(0)), b"{"),
     ):
-        Path(path).write_bytes(content)
+        path.write_bytes(content)
         refused = refusal(planned)
-        assert path in refused
+        assert str(path) in refused
         assert refused.endswith(".jsonl and run again")
 
 

@@ -42,6 +42,15 @@ def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:
         fold_scores(YACHT, 1, arrays)
 
 
+def test_damaged_predictions_are_named(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1  # the first file is said to be encrypted
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=rf"{path.name}: damaged"):
+        read_predictions(path)
+
+
 def test_missing_predictions_are_named(tmp_path: Path) -> None:
     path = tmp_path / "run.predictions.npz"
     with pytest.raises(UserError, match=path.name):

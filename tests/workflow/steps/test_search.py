@@ -47,7 +47,7 @@ class Fits:
             return FittedFold(failure, arrays={}, trials=(), save=None)
         facts = {"validation_loss": outcome, "fits": 1, "fit_seconds": 2.0}
         fitted = Row(**identity, status="ok", **facts)
-        split = trial.split(fold)
+        split = trial.prepared.splits[fold]
         values: dict[Part, Prediction] = {
             part: predicted(trial.prepared, split.rows(part), name) for part in HELD_OUT
         }

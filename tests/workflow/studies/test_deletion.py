@@ -14,6 +14,7 @@ from npt.nn.inputs import ModelInput
 from npt.nn.masking import mask
 from npt.nn.probe import NPTProbe
 from npt.nn.trained import TrainedNPT
+from npt.nn.trained_network import decoded
 from npt.table import Task
 from tests.npt.compact.tables import small_compact
 from tests.workflow.studies.models import lookup_npt, small_npt
@@ -49,7 +50,7 @@ def plain_search(
         rows = [row, *others]
         parts = (inputs.codes, inputs.scale, inputs.mask)
         few = ModelInput(*(part[:, rows] for part in parts))
-        return trained.decode(trained.model.predict_target(few)[:, 0]).values[0]
+        return decoded(trained, trained.model.predict_target(few)[:, 0])[0]
 
     left = [i for i in range(inputs.codes.shape[1]) if i != row]
     n = len(left) + 1

@@ -1,6 +1,5 @@
 """Influence of one other row: the search, the certificate, tables and figure."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,7 @@ def test_the_search_finds_more_than_random_rows_of_the_range() -> None:
         uniform = torch.rand(scale.shape[2], generator=generator)
         visible = model.data.continuous & (batch.inputs.mask[0, other] == 0)
         scale[0, other, visible] = (lowest + uniform * (highest - lowest))[visible]
-        changed = replace(batch.inputs, scale=scale)
+        changed = batch.inputs._replace(scale=scale)
         after = model.model.predict_target(changed, torch.tensor([[index]]))
         largest = max(largest, (after - before).abs().item())
     assert most > largest

@@ -48,7 +48,7 @@ def test_a_kind_has_the_name_of_its_folder(tmp_path: Path, monkeypatch: pytest.M
         "KIND = StudyKind(name='corruption', title='', order=0)\n"
     )
     monkeypatch.setattr(sys.modules["workflow.studies"], "__path__", [str(tmp_path)])
-    with pytest.raises(UserError, match="workflow/studies/noise: declares 'corruption'"):
+    with pytest.raises(UserError, match=r"noise/__init__\.py: declares 'corruption'"):
         kinds.__wrapped__()
     sys.modules.pop("workflow.studies.noise")
 

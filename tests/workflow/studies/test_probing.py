@@ -16,7 +16,7 @@ from npt.table import Split, Table
 from tests.rows import finish, plan, predicted, prepared
 from workflow.results.job import Job
 from workflow.studies.probing import Answer, fitted_rows, probe_fold
-from workflow.studies.query import ProbeQuery
+from workflow.studies.query import ProbeQuery, target_scale
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -150,3 +150,12 @@ def test_weights_that_predict_other_values_are_refused(method: str) -> None:
         return
     with pytest.raises(UserError, match=r"folds_0\.pt: predicts other values"):
         list(answers)
+
+
+def test_the_scale_of_a_constant_target_is_one() -> None:
+    table = prepared("yacht").table
+    constant = table.with_numbers(table.target, np.full(table.rows, 0.1))
+    many = np.zeros(90, int)  # whose rounded mean is not 0.1
+    assert target_scale(constant, Split(0, many, many, many)) == 1
+    rows = np.arange(table.rows)
+    assert target_scale(table, Split(0, rows, rows, rows)) == table.truth.std()

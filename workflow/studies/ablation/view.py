@@ -42,7 +42,6 @@ from workflow.report.statistics import (
 from workflow.report.titles import dataset_title, method_titles
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
-PRINTED_METRICS = {"accuracy_percent": "accuracy"}
 OPTIONAL = [  # columns that the tidy table has even if they are empty
     "seed_deviation",
     "published",
@@ -101,9 +100,8 @@ def paper_facts(variants: set[str], row: Mapping[Any, Any]) -> dict[str, Any]:
         return facts
     if table:
         cells = published()[table]["cells"].get(paper_name(row["dataset"]), {})
-        metric = cells.get("metric", "rmse")
         cell = cells.get(row["variant"])
-        if cell and PRINTED_METRICS.get(metric, metric) == row["metric"]:
+        if cell and cells.get("metric", "rmse") == row["metric"]:
             facts["published"], facts["published_error"] = scaled(cell, row["metric"])
     ranks = published()["table_13_configuration_rank"]["cells"].get(row["dataset"], {})
     if variants == set(ranks):
@@ -169,14 +167,13 @@ def _differences(folds: pd.DataFrame, row: Mapping[Any, Any]) -> pd.Series:
 
 def _validation_ranks(folds: pd.DataFrame) -> pd.DataFrame:
     """Ranks on the folds on which every variant has a result, averaged over these folds."""
-    columns = with_columns(folds, ["validation_loss"])
-    losses = columns["validation_loss"].where(columns["status"] == "ok")
-    frames = []
-    for (dataset, method), part in folds.assign(loss=losses).groupby(MODEL[:2], sort=False):
-        ranks = part.pivot(index="fold", columns="variant", values="loss").dropna().rank(axis=1) - 1
-        means = pd.DataFrame({"rank": ranks.mean(), "rank_error": ranks.apply(standard_error)})
-        frames.append(means.reset_index().assign(dataset=str(dataset), method=str(method)))
-    return pd.concat(frames)
+    folds = with_columns(folds, ["validation_loss"])
+    folds["loss"] = folds["validation_loss"].where(folds["status"] == "ok")
+    variants = folds.groupby(MODEL[:2])["variant"].transform("nunique")
+    losses = folds.groupby([*MODEL[:2], "fold"])["loss"]
+    ranked = folds.assign(rank=losses.rank() - 1)[losses.transform("count") == variants]
+    ranks = ranked.groupby(MODEL)["rank"]
+    return ranks.agg(rank="mean", rank_error=standard_error).reset_index()
 
 
 def _section(dataset: str, part: pd.DataFrame) -> Section:

@@ -88,8 +88,7 @@ def attention_heads(study: pd.DataFrame) -> pd.DataFrame:
     measures = pd.DataFrame(heads["heads"].tolist(), heads.index, CORRELATIONS)
     measures = measures.map(lambda values: pd.Series(values, dtype=float))
     heads[CORRELATIONS] = measures.map(pd.Series.mean)
-    pairs = zip(measures["nearness"], measures["typical"], strict=True)
-    heads["is_local"] = [is_local(nearness, typical) for nearness, typical in pairs]
+    heads["is_local"] = list(map(is_local, measures["nearness"], measures["typical"]))
     return heads
 
 

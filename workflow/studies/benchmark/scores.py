@@ -28,7 +28,6 @@ from workflow.report.sections import Section, Table, failure_notes
 from workflow.report.statistics import (
     LEVEL,
     METHOD,
-    SIZES,
     datasets_and_folds,
     fold_differences,
     fold_means,
@@ -139,23 +138,19 @@ def _best_of(rows: pd.DataFrame) -> str:
 
 def _with_tests(tidy: pd.DataFrame, study: pd.DataFrame) -> pd.DataFrame:
     """Add `is_best`, `p_value` of the test against the best model, and why it is `untested`."""
-    folds = with_columns(fold_means(study), SIZES)
-    frames = []
-    for dataset, part in tidy.groupby("dataset", sort=False):
-        has_mean = part["mean"].notna()
-        is_best = has_mean & (part["rank"] == part["rank"].min())
-        part = part.assign(is_best=is_best, p_value=np.nan, untested="")
-        frames.append(part)
-        if not is_best.any():
-            continue
+    folds = fold_means(study)
+    lowest = tidy.groupby("dataset")["rank"].transform("min")
+    is_best = tidy["mean"].notna() & (tidy["rank"] == lowest)
+    tidy = tidy.assign(is_best=is_best, p_value=np.nan, untested="")
+    for dataset, part in tidy.dropna(subset="mean").groupby("dataset", sort=False):
         rows = folds[folds["dataset"] == dataset]
-        fraction = fraction_tested(rows.groupby("fold")[SIZES].first())
+        fraction = fraction_tested(rows.groupby("fold").first())
         scores = rows.pivot(index="fold", columns=METHOD, values=f"test_{part['metric'].iloc[0]}")
-        best = scores[tuple(part.loc[is_best, METHOD].iloc[0])]
-        for index, model in part[has_mean & ~is_best].iterrows():
+        best = scores[tuple(part.loc[part["is_best"], METHOD].iloc[0])]
+        for index, model in part[~part["is_best"]].iterrows():
             changes = fold_differences(scores[tuple(model[METHOD])], best).dropna()
-            part.loc[index, ["p_value", "untested"]] = fold_test(changes, fraction)
-    return pd.concat(frames, ignore_index=True)
+            tidy.loc[index, ["p_value", "untested"]] = fold_test(changes, fraction)
+    return tidy
 
 
 def _cells(rows: pd.DataFrame, *, marks: bool) -> list[Cell]:
@@ -172,12 +167,23 @@ def _cells(rows: pd.DataFrame, *, marks: bool) -> list[Cell]:
 def _leaderboard_columns(
     study: pd.DataFrame, scoring: Scoring, order: pd.DataFrame
 ) -> dict[str, list[Cell]]:
-    """Elo with its interval, win rate and improvability; none where a result is missing."""
+    """Elo with its interval, win rate and improvability.
+
+    None where a result is missing, or two methods have one title. `elo+` and `elo-` are the
+    distances to the ends of Elo's 95 % interval, over datasets.
+    """
+    from bencheval.evaluator import BenchmarkEvaluator
+
     titles = method_titles(order)
-    is_reference = order["method"] == ELO_REFERENCE
-    board = leaderboard(study, scoring, titles[int(is_reference.argmax())])
-    if board.empty:
+    tidy = bencheval(study, scoring).tidy
+    is_complete = (study["status"] == "ok").all() and tidy["metric_error"].notna().all()
+    if not is_complete or tidy["method"].nunique() < len(titles):
         return {}
+    is_reference = order["method"] == ELO_REFERENCE
+    reference = titles[int(is_reference.argmax())]
+    evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)
+    calibration = {"calibration_framework": reference, "post_calibrate": False}
+    board = evaluator.leaderboard(tidy, average_seeds=True, elo_kwargs=calibration)
     rows = board.loc[titles]
     elo = []
     for row in rows.to_dict("records"):
@@ -227,24 +233,3 @@ def bencheval(study: pd.DataFrame, scoring: Scoring) -> Table:
         names = {"method": method_titles(rows), "metric": metric.name}
         frames.append(tidy.assign(**names, metric_error=errors))
     return Table(pd.concat(frames), ())
-
-
-def leaderboard(study: pd.DataFrame, scoring: Scoring, reference: str) -> pd.DataFrame:
-    """Elo, win rate and improvability of methods, whose titles are the index.
-
-    `elo+` and `elo-` are the distances to the ends of Elo's 95 % interval, over datasets. Empty if
-    a result is missing, or two methods have one title.
-
-    Args:
-        reference: Title of the method that has an Elo of 1000.
-    """
-    from bencheval.evaluator import BenchmarkEvaluator
-
-    tidy = bencheval(study, scoring).tidy
-    models = study.groupby(METHOD).ngroups
-    is_complete = (study["status"] == "ok").all() and tidy["metric_error"].notna().all()
-    if not is_complete or tidy["method"].nunique() < models:
-        return pd.DataFrame()
-    evaluator = BenchmarkEvaluator(seed_column="seed", columns_to_agg_extra=None)
-    calibration = {"calibration_framework": reference, "post_calibrate": False}
-    return evaluator.leaderboard(tidy, average_seeds=True, elo_kwargs=calibration)

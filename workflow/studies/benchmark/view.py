@@ -16,7 +16,7 @@ from npt.metrics import METRICS, metrics_of
 from npt.table import Task
 from workflow.config.scoring import Ranking, Scoring
 from workflow.planning.paths import RUN, run_metrics
-from workflow.report.cells import Cell, counted, emphasised, p_value, texts, with_errors
+from workflow.report.cells import counted, emphasised, p_value, texts, with_errors
 from workflow.report.cost import cost
 from workflow.report.drawing import (
     NPT_STYLES,
@@ -101,9 +101,7 @@ def critical_difference(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
     tests = rank_tests(study, scoring)
     names = list(tests.ranks.columns)
-    figure, (axis,) = panels(len(tests.ranks) and 1, len(names))
-    if tests.ranks.empty:
-        return figure
+    figure, (axis,) = panels(1, len(names))
     titles = [method_title(*name) for name in names]
     colors = [NPT_STYLES.get(method, OTHER_STYLE)[0] for method, _ in names]
     verdict = tests.refusal
@@ -139,8 +137,14 @@ def ranks_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     for task in tasks_of(study):
         metric = METRICS[scoring.metrics[task]]
         ranked = ranked_summary(study, scoring, task, metric.name)
+        means = mean_ranks(ranked).assign(published=np.nan, published_error=np.nan)
         datasets = list(ranked["dataset"].unique())
-        means = _with_paper_ranks(mean_ranks(ranked), metric.name, datasets, scoring.ranking)
+        methods = list(means["method"])
+        paper_means = published_ranks(metric.name, datasets, methods, scoring.ranking)
+        if paper_means is not None and set(means["variant"]) <= set(WHOLE_METHODS):
+            by_method = paper_means.set_index("method")[["mean_rank", "standard_error"]]
+            means[["published", "published_error"]] = by_method.loc[means["method"]].to_numpy()
+        means["standard_errors"] = differences_from_paper(means, "mean_rank")
         frames.append(means.assign(task=task, metric=metric.name))
         count = int(means["datasets"].max())
         if count < FEWEST_RANKED:
@@ -169,10 +173,14 @@ def metrics(study: pd.DataFrame, scoring: Scoring) -> Table:
         for name in _metric_names(task, scoring):
             summary = ranked_summary(study, scoring, task, name)
             frames.append(summary)
+            columns = {"Method": texts(method_titles(summary[METHOD].drop_duplicates()))}
+            for dataset, part in summary.groupby("dataset", sort=False):  # a row for each method
+                is_best = part["rank"] == part["rank"].min()
+                cells = map(emphasised, with_errors(part, "mean"), is_best)
+                columns[dataset_title(str(dataset))] = list(cells)
             better = "higher" if METRICS[name].higher_is_better else "lower"
             title = f"{TASK_TITLES[task]}: test {METRICS[name].title} ({better} is better)"
-            notes = failure_notes(summary)
-            sections.append(Section(title, _metric_columns(summary), notes, is_detail=True))
+            sections.append(Section(title, columns, failure_notes(summary), is_detail=True))
     return Table(pd.concat(frames, ignore_index=True), tuple(sections))
 
 
@@ -210,30 +218,6 @@ def published(study: pd.DataFrame, scoring: Scoring) -> Table:
     notes = (DIFFERENCE_NOTE, *failure_notes(tidy))
     section = Section("Metrics compared with the paper's", columns, notes, is_detail=True)
     return Table(tidy, (section,))
-
-
-def _with_paper_ranks(
-    means: pd.DataFrame, metric: str, datasets: list[str], ranking: Ranking
-) -> pd.DataFrame:
-    """Add the paper's ranks of the same methods on the same datasets; NaN where it lacks one."""
-    paper_means = published_ranks(metric, datasets, list(means["method"]), ranking)
-    means = means.assign(published=np.nan, published_error=np.nan)
-    if paper_means is not None and set(means["variant"]) <= set(WHOLE_METHODS):
-        by_method = paper_means.set_index("method")[["mean_rank", "standard_error"]]
-        means[["published", "published_error"]] = by_method.loc[means["method"]].to_numpy()
-    return means.assign(standard_errors=differences_from_paper(means, "mean_rank"))
-
-
-def _metric_columns(summary: pd.DataFrame) -> dict[str, list[Cell]]:
-    """A row per method and a column per dataset, the best in bold."""
-    models = summary[METHOD].drop_duplicates()
-    columns = {"Method": texts(method_titles(models))}
-    for dataset, part in summary.groupby("dataset", sort=False):
-        rows = models.merge(part, on=METHOD)
-        is_best = rows["rank"] == rows["rank"].min()
-        cells = map(emphasised, with_errors(rows, "mean"), is_best)
-        columns[dataset_title(str(dataset))] = list(cells)
-    return columns
 
 
 def curves(study: pd.DataFrame, scoring: Scoring) -> Figure:

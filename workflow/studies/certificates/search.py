@@ -6,7 +6,6 @@ n rows, d columns, q copies of the input, in each of which another row is change
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -78,7 +77,7 @@ def largest_influence(
     before = targets(inputs)[0]
     target = int(before.argmax())  # the class whose probability counts; 0 in regression
     (gradient,) = torch.autograd.grad(before[target], numbers)  # (1, n, d)
-    inputs = replace(inputs, scale=numbers.detach())
+    inputs = inputs._replace(scale=numbers.detach())
     continuous = trained.data.continuous
     lowest, highest = cell_range(inputs)
     widths = torch.where(continuous, highest - lowest, 1.0)

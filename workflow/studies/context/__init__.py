@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from npt.method import Method
 from npt.train_rows import TrainRows
 from workflow.config.fields import BASE
-from workflow.studies.study_kind import Options, Share, StudyKind
+from workflow.studies.study_kind import Options, Share, StudyKind, in_order
 
 PREFIX = "train_"
 UNIT = "_percent"
+FROM_1 = in_order("descending shares that begin with 1", 1, reverse=True)
 
 
 class ContextOptions(Options):
@@ -27,17 +28,10 @@ class ContextOptions(Options):
         retrained: Shares of them on which models are trained anew; all by default.
     """
 
-    shares: list[Annotated[Share, Field(ge=1e-4, le=1)]] = Field(
+    shares: Annotated[list[Annotated[Share, Field(ge=1e-4, le=1)]], FROM_1] = Field(
         default=[1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01]
     )
     retrained: list[Share] | None = None
-
-    @field_validator("shares")
-    @classmethod
-    def _descending_from_one(cls, shares: list[float]) -> list[float]:
-        if shares[:1] != [1.0] or shares != sorted(set(shares), reverse=True):
-            raise ValueError(f"{shares} are not descending shares that begin with 1")
-        return shares
 
     @model_validator(mode="after")
     def _retrained_among_shares(self) -> Self:

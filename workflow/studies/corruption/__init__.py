@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from npt.perturbation import ColumnChoice, Perturbation, RowChoice
-from workflow.config.fields import distinct
+from workflow.config.fields import DistinctItems
 from workflow.results.row import LINEAR
 from workflow.studies.study_kind import Options, StudyKind
 
 Permutations = Annotated[int, Field(ge=1, le=10_000)]
-Choice = TypeVar("Choice")
-Distinct = Annotated[list[Choice], Field(min_length=1), AfterValidator(distinct)]
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,8 @@ class CorruptionOptions(Options):
         permutations: Permutations of each probed row, over which scores are averaged.
     """
 
-    columns: Distinct[ColumnChoice] = Field(default=["all"])
-    rows: Distinct[RowChoice] = Field(default=["all"])
+    columns: DistinctItems[ColumnChoice] = ("all",)
+    rows: DistinctItems[RowChoice] = ("all",)
     permutations: Permutations = 1
 
     @property

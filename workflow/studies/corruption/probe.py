@@ -92,13 +92,11 @@ def bootstrap(
         return None
     is_regression = query.table.task == "regression"
     truth = query.truth[known]
-    errors = []
-    for predicted in (clean, *corrupted):
-        if is_regression:
-            errors.append((predicted[known] - truth) ** 2)
-        else:
-            errors.append(100.0 * (predicted[known].argmax(1) != truth))
-    by_state = np.stack(errors)
+    predicted = np.stack([clean, *corrupted])[:, known]  # (states, rows), or (…, classes)
+    if is_regression:
+        by_state = (predicted - truth) ** 2
+    else:
+        by_state = 100.0 * (predicted.argmax(2) != truth)
     generator = np.random.default_rng(query.seed)
     means = []
     for _ in range(SAMPLES):

@@ -82,17 +82,15 @@ def published_change(model: ModelRows) -> float:
     images = published()["appendix_b8_images"]
     name = paper_name(model.dataset)
     variant = table["variant"].get(name)  # of NPT, that the paper probes
-    is_of_images = name in images["cells"]
-    whole = whole_methods(model.encoder)
-    variants = whole if variant is None or is_of_images else (variant,)
+    variants = whole_methods(model.encoder)
+    if variant is not None and name not in images["cells"]:
+        variants = (variant,)
     if model.method != "npt" or model.variant not in variants:
         return np.nan
-    changes = table["change_in_accuracy_points"]
-    if model.task == "regression":
-        changes = table["change_in_rmse_percent_of_rmse"]
-    elif is_of_images and model.encoder == LINEAR:
-        changes = images["change_in_accuracy_points"]
-    elif is_of_images and model.encoder != variant:
+    changes = table["change_in_accuracy_points"] | table["change_in_rmse_percent_of_rmse"]
+    if model.encoder == LINEAR:
+        changes |= images["change_in_accuracy_points"]
+    elif model.encoder != variant:
         return np.nan
     return float(changes.get(name, np.nan))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from workflow.studies.study_kind import Options, Share, StudyKind
+from workflow.studies.study_kind import Options, Share, StudyKind, in_order
+
+FROM_0 = in_order("ascending fractions that begin with 0", 0)
 
 
 class DoseResponseOptions(Options):
@@ -17,19 +19,12 @@ class DoseResponseOptions(Options):
         delete: Fractions that are left out.
     """
 
-    shuffle: list[Annotated[Share, Field(ge=0, le=1)]] = Field(
+    shuffle: Annotated[list[Annotated[Share, Field(ge=0, le=1)]], FROM_0] = Field(
         default=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
     )
-    delete: list[Annotated[Share, Field(ge=0, le=0.999)]] = Field(
+    delete: Annotated[list[Annotated[Share, Field(ge=0, le=0.999)]], FROM_0] = Field(
         default=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]
     )
-
-    @field_validator("shuffle", "delete")
-    @classmethod
-    def _ascending_from_zero(cls, fractions: list[float]) -> list[float]:
-        if fractions[:1] != [0.0] or fractions != sorted(set(fractions)):
-            raise ValueError(f"{fractions} are not ascending fractions that begin with 0")
-        return fractions
 
 
 KIND = StudyKind(

@@ -148,8 +148,7 @@ def contexts(study: pd.DataFrame) -> pd.DataFrame:
     )
     frames = []
     for _, part in study.groupby(MODEL[:2], sort=False):
-        bases = part[part["variant"] == BASE]
-        for row in bases.dropna(subset="contexts").to_dict("records"):
+        for row in part.dropna(subset="contexts").to_dict("records"):
             frames.append(_probed(row, json.loads(row["contexts"]), AT_PREDICTION))
         frames.append(_scored(part.assign(variant=BASE, kind=IN_TRAINING), "test_"))
     return _means(_by_fold(frames, intact=1.0))

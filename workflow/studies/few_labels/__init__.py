@@ -10,26 +10,21 @@ import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from npt.method import Method
 from npt.train_rows import TrainRows, Unlabelled
 from npt.validation import validated
 from workflow.config.fields import BASE
-from workflow.studies.study_kind import Options, StudyKind
+from workflow.studies.study_kind import Options, StudyKind, in_order
 
 
 class FewLabelsOptions(Options):
     """Numbers of labelled train rows, ascending; the base is trained on all labels."""
 
-    labels: list[Annotated[int, Field(ge=2)]] = Field(default=[10, 30, 100], min_length=1)
-
-    @field_validator("labels")
-    @classmethod
-    def _ascending(cls, labels: list[int]) -> list[int]:
-        if labels != sorted(set(labels)):
-            raise ValueError(f"{labels} are not ascending numbers")
-        return labels
+    labels: Annotated[list[Annotated[int, Field(ge=2)]], in_order("ascending numbers")] = Field(
+        default=[10, 30, 100], min_length=1
+    )
 
 
 class FewLabels(StudyKind):

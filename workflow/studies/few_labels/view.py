@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import columns_of, metric_decimals, number, text, texts, times
+from workflow.report.cells import metric_decimals, number, text, texts, times
 from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below, logarithmic
 from workflow.report.ranks import tests_over_datasets
-from workflow.report.sections import Section, Table, View, failure_notes, model_cells
-from workflow.report.statistics import by_model, fold_means, standard_error, without_failures
+from workflow.report.sections import Section, Table, View, model_cells, probe_table
+from workflow.report.statistics import fold_means, standard_error, without_failures
 from workflow.report.titles import method_title
 from workflow.studies.errors import effect, errors, losses, p_values
 from workflow.studies.few_labels import KIND
@@ -47,22 +47,18 @@ def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
     tidy = means.reset_index()
     sections = _over_datasets(values_of_rows(folds))
     rows = []
-    present = tidy[tidy["unlabelled"] != "permuted"]
-    for (dataset, method, unlabelled), part in present.groupby(
-        ["dataset", "method", "unlabelled"], sort=False
-    ):
-        cells = model_cells({"dataset": dataset, "method": method, "variant": BASE})
-        cells["Unlabelled rows"] = text(str(unlabelled))
-        is_regression = part["task"].iloc[0] == "regression"
-        digits = metric_decimals(part["error"].min()) if is_regression else 1
+    present = tidy[tidy["unlabelled"] != "permuted"].assign(variant=BASE)
+    for _, part in present.groupby(["dataset", "method", "unlabelled"], sort=False):
+        first = part.iloc[0]
+        cells = {**model_cells(first), "Unlabelled rows": text(first["unlabelled"])}
+        digits = metric_decimals(part["error"].min()) if first["task"] == "regression" else 1
         for row in part.to_dict("records"):
             title = "All labels" if row["labels"] == ALL else f"{row['labels']} labels"
             cells[title] = number(row["error"], digits, error=row["standard_error"])
         rows.append(cells)
-    models = pd.DataFrame([model.facts() for model in by_model(study)])
     title = "Test error by the number of labelled train rows"
-    sections.append(Section(title, columns_of(rows), (ERRORS_NOTE, *failure_notes(models))))
-    return Table(tidy, tuple(sections))
+    table = probe_table(study, tidy, title, rows, ERRORS_NOTE)
+    return Table(table.tidy, (*sections, *table.sections))
 
 
 def by_fold(study: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ MOST_NEIGHBOURS = 10
 
 def probe(query: ProbeQuery) -> ProbeResult:
     """Errors with and without duplicates, of other methods, and the intervention."""
-    query = query.with_rows(query.rows[~np.isnan(query.truth)])
+    query = query.with_rows(query.table.labelled(query.rows))
     if query.probe.lookup == "off":  # the duplicates become its stored rows
         posed = query.options.posed
         stored = duplicates_of(query, posed)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from npt.data.custom import CustomDataset
-from npt.data.custom.reading import CustomTable, folds_of, read_custom
-from npt.table import Split, Table
+from npt.data.custom.reading import prepare_custom
+from npt.data.store import Prepared
+from npt.table import Table
 from npt.validation import validated
 
 ROWS = 40
@@ -49,15 +50,8 @@ def declare(path: Path | str, **changes: Any) -> CustomDataset:
     return validated(CustomDataset, {**block, "name": "mine"}, "mine")
 
 
-def read(path: Path, **changes: Any) -> CustomTable:
-    return read_custom(declare(path, **changes), path.parent)
-
-
-def prepare(path: Path, **changes: Any) -> tuple[CustomTable, dict[int, Split]]:
-    """The table and its folds."""
-    dataset = declare(path, **changes)
-    custom = read_custom(dataset, path.parent)
-    return custom, folds_of(dataset, custom)
+def read(path: Path, **changes: Any) -> Prepared:
+    return prepare_custom(declare(path, **changes), path.parent)
 
 
 def kinds(table: Table) -> dict[str, str]:

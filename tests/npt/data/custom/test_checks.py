@@ -10,7 +10,7 @@ import pytest
 
 from npt.data.datasets import datasets
 from npt.errors import UserError
-from tests.npt.data.custom.tables import ROWS, declare, frame, prepare, write
+from tests.npt.data.custom.tables import ROWS, declare, frame, read, write
 
 TEXT = frame().to_csv(index=False)
 PRICES = frame()["price"]
@@ -18,7 +18,7 @@ PRICES = frame()["price"]
 
 def refused(key: str, path: Path, **changes: Any) -> None:
     with pytest.raises(UserError) as error:
-        prepare(path, **changes)
+        read(path, **changes)
     message = str(error.value)
     assert message.startswith(f"{path}: ")
     assert key in message.removeprefix(str(path))
@@ -160,4 +160,4 @@ def test_a_leak_of_the_target_is_refused(column: Any, target: str, tmp_path: Pat
 
 def test_the_single_feature_of_a_curve_may_be_monotone(tmp_path: Path) -> None:
     path = write(tmp_path, pd.DataFrame({"x": range(ROWS), "price": np.arange(ROWS) ** 2.0}))
-    assert prepare(path)[0].table.rows == ROWS
+    assert read(path).table.rows == ROWS

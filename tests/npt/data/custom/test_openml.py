@@ -14,7 +14,7 @@ import pytest
 
 from npt.data.custom import CustomDataset
 from npt.data.custom.formats import Content
-from npt.data.custom.reading import folds_of, read_custom
+from npt.data.custom.reading import prepare_custom
 from npt.errors import UserError
 from tests.npt.data.custom.tables import declare, kinds
 
@@ -29,7 +29,7 @@ ROWS = pd.DataFrame(
 
 
 def houses(**changes: Any) -> CustomDataset:
-    return declare("", **{"openml": 7, **changes})
+    return declare("", **{"openml": 7, "test_rows": 1, **changes})
 
 
 def test_declared_types_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,12 +38,12 @@ def test_declared_types_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return SimpleNamespace(frame=ROWS)
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-    custom = read_custom(houses(), tmp_path)
+    custom = prepare_custom(houses(), tmp_path)
     is_category = [kind == "categorical" for kind in kinds(custom.table).values()]
     assert is_category == [False, True, True, False]
     assert np.isnan(custom.table.values).sum() == 2
-    assert read_custom(houses(), tmp_path).sha256 == custom.sha256
-    assert np.isnan(read_custom(houses(missing=[12]), tmp_path).table.truth).sum() == 1
+    assert prepare_custom(houses(), tmp_path).facts == custom.facts
+    assert np.isnan(prepare_custom(houses(missing=[2.5]), tmp_path).table.values).sum() == 3
 
 
 def test_an_unreachable_server_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_an_unreachable_server_is_one_line(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", fail)
     monkeypatch.setattr("time.sleep", lambda _: None)
     with pytest.raises(UserError, match=r"OpenML 7: .*no route") as error:
-        read_custom(houses(), tmp_path)
+        prepare_custom(houses(), tmp_path)
     assert "\n" not in str(error.value)
 
 
@@ -100,13 +100,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def task(**changes: Any) -> CustomDataset:
-    return houses(**{"openml": None, "openml_task": 5, "folds": 4, **changes})
+    return houses(**{"openml": None, "openml_task": 5, "test_rows": 0, "folds": 4, **changes})
 
 
 @pytest.mark.usefixtures("server")
 def test_folds_of_a_task_are_its_own(tmp_path: Path) -> None:
-    dataset = task(validation_share=0.25)
-    folds = folds_of(dataset, read_custom(dataset, tmp_path))
+    folds = prepare_custom(task(validation_share=0.25), tmp_path).splits
     assert [split.rows("test").tolist() for split in folds.values()] == [
         [0, 2, 4, 6],
         [1, 3, 5, 7],
@@ -118,10 +117,10 @@ def test_folds_of_a_task_are_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_kept_task_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = read_custom(task(), tmp_path)
+    first = prepare_custom(task(), tmp_path)
     monkeypatch.setattr("npt.data.custom.openml_task.download", lambda *_: False)
-    again = read_custom(task(), tmp_path)
-    assert str(again.pairs) == str(first.pairs)
+    again = prepare_custom(task(), tmp_path)
+    assert str(again.splits) == str(first.splits)
 
 
 @pytest.mark.usefixtures("server")
@@ -131,15 +130,15 @@ def test_kept_task_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_task_must_be_as_declared(key: str, changes: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=rf"OpenML's task 5: {key}: "):
-        read_custom(task(**changes), tmp_path)
+        prepare_custom(task(**changes), tmp_path)
 
 
 @pytest.mark.usefixtures("server")
 def test_damaged_task_is_named(tmp_path: Path) -> None:
-    read_custom(task(), tmp_path)
+    prepare_custom(task(), tmp_path)
     for kept in (tmp_path / "openml" / "tasks").iterdir():
         content = kept.read_bytes()
         kept.write_bytes(content[: len(content) // 3])
         with pytest.raises(UserError, match="remove it"):
-            read_custom(task(), tmp_path)
+            prepare_custom(task(), tmp_path)
         kept.write_bytes(content)

@@ -13,7 +13,7 @@ import pytest
 
 from npt.data.custom.file import shape_of
 from npt.errors import UserError
-from tests.npt.data.custom.tables import KINDS, ROWS, frame, kinds, prepare, read, write
+from tests.npt.data.custom.tables import KINDS, ROWS, frame, kinds, read, write
 
 ARFF = """@RELATION houses
 @ATTRIBUTE size REAL
@@ -54,7 +54,7 @@ def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
 
 
 def test_arff_with_classes_text_and_missing_cells(tmp_path: Path) -> None:
-    table = read(write(tmp_path, ARFF, "my.arff")).table
+    table = read(write(tmp_path, ARFF, "my.arff"), test_rows=1).table
     is_category = [kind == "categorical" for kind in kinds(table).values()]
     assert is_category == [False, True, True, False]
     expected = [[1.5, 1, 0, 10], [np.nan, 0, 0, 11], [2.5, np.nan, 1, 12], [3.5, 1, 1, 13.5]]
@@ -70,7 +70,7 @@ def test_types_can_be_declared_and_are_described(tmp_path: Path) -> None:
     assert np.isnan(custom.table.numbers(1)).nonzero()[0].tolist() == [3]
     levels = {str(rooms) for rooms in data["rooms"]} - {"?"}
     assert custom.table.columns[1].levels == tuple(sorted(levels))
-    description = "\n".join(custom.description)
+    description = "\n".join(custom.facts["description"])
     assert "continuous: size, built" in description
     assert "missing cells: rooms 1" in description
     assert "left out: code" in description
@@ -82,9 +82,9 @@ def test_identifiers_keep_their_digits(tmp_path: Path) -> None:
         area=[f"0{i % 9}" if i % 2 else f"{i % 9}" for i in range(100)],
     )
     path = write(tmp_path, data)
-    custom, folds = prepare(path, group="person", folds=5, categorical=["area"])
+    custom = read(path, group="person", folds=5, categorical=["area"])
     assert custom.table.columns[6].levels == tuple(sorted(set(data["area"])))
-    for split in folds.values():
+    for split in custom.splits.values():
         parts = (split.train, split.validation, split.test)
         assert sum(data["person"].iloc[rows].str.strip().nunique() for rows in parts) == 20
 
@@ -94,7 +94,7 @@ def test_indices_and_empty_columns_are_no_features(tmp_path: Path) -> None:
     frame().sort_values("price").to_parquet(path)
     custom = read(path)
     assert kinds(custom.table) == KINDS
-    assert "left out: __index_level_0__" in custom.description
+    assert "left out: __index_level_0__" in custom.facts["description"]
     unnamed = write(tmp_path, frame().to_csv(index=True))
     assert kinds(read(unnamed, drop=[""]).table) == KINDS
     spaced = frame().rename(columns={"size": " size "}).assign(**{" ": np.nan})
@@ -104,7 +104,7 @@ def test_indices_and_empty_columns_are_no_features(tmp_path: Path) -> None:
 def test_empty_and_constant_columns_are_read(tmp_path: Path) -> None:
     data = frame().assign(nothing=np.nan, always="a", seven=7, empty=np.nan)
     data["price"] = data["price"].where(data.index % 5 > 0)
-    custom, _ = prepare(write(tmp_path, data), categorical=["empty"])
+    custom = read(write(tmp_path, data), categorical=["empty"])
     assert kinds(custom.table)["nothing"] == "continuous"
     assert kinds(custom.table)["empty"] == "continuous"
     assert custom.table.columns[7].levels == ("a",)
@@ -211,11 +211,11 @@ def test_doubts_are_described(tmp_path: Path) -> None:
     with_comma = {"a,b": [i % 3 for i in range(ROWS)]}
     data = frame().assign(id=range(ROWS), block=[i // 4 for i in range(ROWS)], **with_comma)
     path = write(tmp_path, pd.concat([data, data[:2]]))
-    text = "\n".join(read(path, drop=["rooms"]).description)
+    text = "\n".join(read(path, drop=["rooms"]).facts["description"])
     assert "'a,b (3)'" in text
     assert "rows that equal another one: 4" in text
     assert "identifiers" not in text  # two are repeated
-    assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).description)
+    assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).facts["description"])
 
 
 @pytest.mark.parametrize("name", ["my.csv", "my.csv.gz", "my.tsv", "my.parquet"])

@@ -22,6 +22,7 @@ from npt.nn.model import NPT
 from npt.nn.probe import NPTProbe
 from npt.nn.settings import NPTSettings, PixelSettings
 from npt.nn.trained import TrainedNPT
+from npt.nn.trained_network import decoded
 from npt.perturbation import Perturbation
 from npt.table import Image
 from tests.npt.compact.tables import consecutive
@@ -109,7 +110,7 @@ def test_sinusoids_are_of_whole_distances() -> None:
 def test_a_span_is_cut_off_at_its_radius() -> None:
     span = positions.PixelSpan((32, 32), 0.1)
     assert span.reach().tolist() == [20, 20]
-    (excluded,) = (~span.excluded(span.reach())).sum(0, keepdim=True)
+    (excluded,) = (~span.excluded()).sum(0, keepdim=True)
     assert excluded == 41**2
     (row,) = positions.PixelSpan((1024,), 0.1).reach().tolist()
     assert 2 * row + 1 == 1319
@@ -158,7 +159,7 @@ def test_local_attention_equals_the_masked_form(
     nn.init.normal_(block.key_bias)
     nn.init.normal_(block.position_bias)
     block.span.sigma.data[:] = torch.tensor(sigma) + 1e-9
-    assert block.tiles(block.span.reach()) is not None
+    assert block.tiles() is not None
     x = torch.randn(3, math.prod(size), 64, dtype=torch.double)
     local = block(x)
     with patch.object(PixelBlock, "tiles", return_value=None):
@@ -292,7 +293,7 @@ def test_other_images_are_those_of_the_batch(trained: TrainedNPT) -> None:
     row = SPLIT.test[:1]
     inputs = trained.data.take(torch.from_numpy(row)).visible()
     with torch.no_grad():
-        expected = trained.decode(trained.model.predict_target(inputs)[0]).values
+        expected = decoded(trained, trained.model.predict_target(inputs)[0])
     assert np.allclose(trained.predict_alone(row).values, expected, atol=1e-5)
     (attention,) = NPTProbe(trained).attention(row)
     assert {layer: weights.shape for layer, weights in attention.weights.items()} == {0: (2, 19)}
