@@ -123,9 +123,16 @@ def as_table(
 ) -> Table:
     """A table of the features and, last, the target (n,) as numbers or codes of classes.
 
+    Raises:
+        ValueError: The columns are those of `fit` in another order.
+
     Warns:
         UserWarning: No category of a column is known.
     """
+    names = [str(name) for name in frame.columns]
+    fitted = [feature.name for feature in features]
+    if names != fitted and sorted(names) == sorted(fitted):
+        raise ValueError(f"X: the columns are {names}, in another order than in fit: {fitted}")
     columns = [feature.column for feature in features]
     cells = []
     with _errors_of_x():

@@ -9,9 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from npt.estimator import NPTRegressor
 from npt.estimator.frames import as_table, learn_features, read_frame
 from npt.table import Column, Table
-from tests.npt.estimator.small import regressor
+from tests.npt.estimator.small import SOLVED, regressor
 
 TARGET = Column("target", "continuous")
 
@@ -144,3 +145,10 @@ def test_too_extreme_numbers_are_refused() -> None:
     model = regressor(max_updates=2).fit(features, np.arange(20))
     with pytest.raises(ValueError, match="X"):
         model.predict(np.array([[1e99, 1.0]]))
+
+
+def test_numbered_columns_in_another_order_are_refused() -> None:
+    frame = pd.DataFrame({0: [1.0, 2.0, 3.0], 1: [5.0, 4.0, 6.0]})
+    model = NPTRegressor(**SOLVED).fit(frame, [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"X: the columns are \['1', '0'\], in another order"):
+        model.predict(frame[[1, 0]])
