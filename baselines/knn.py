@@ -136,12 +136,14 @@ class Neighbours(RowPredictor):
     def _votes(self, stored: StoredRows, features: np.ndarray, parameters: Parameters) -> csr_array:
         """Shares (n, m) of the vote; by distance, neighbours at distance zero have all of it.
 
-        The neighbours of the last rows are kept, which all configurations of a search share.
+        The neighbours of the last rows are kept, which all configurations of a search and the
+        prediction of its winner share.
         """
-        if self._last is None or self._last[0] is not stored or self._last[1] is not features:
-            self._last = (stored, features, self.nearest(stored, features))
+        last = self._last
+        if last is None or last[0] is not stored or not np.array_equal(last[1], features):
+            last = self._last = (stored, features, self.nearest(stored, features))
         k = parameters["n_neighbors"]
-        distances, neighbours = (nearest[:, :k] for nearest in self._last[2])
+        distances, neighbours = (nearest[:, :k] for nearest in last[2])
         votes = np.ones_like(distances)
         if parameters["weights"] == "distance":
             with np.errstate(divide="ignore"):
