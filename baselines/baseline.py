@@ -45,7 +45,7 @@ class Baseline(ABC):
         paper: The paper's grid, or of other methods the whole one, where it is one for all tasks
             and sizes.
         defaults: Parameters that every configuration has unless it states others.
-        schema: Allowed values of parameters; without it their types alone are checked.
+        schema: Allowed values of parameters; by default their types alone are checked.
         embeds_categories: Always receives categories as integer codes.
         keeps_missing: Always receives missing numbers as NaN.
         takes_categories: Can receive categories as integer codes.

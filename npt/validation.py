@@ -28,7 +28,7 @@ SUBJECT = re.compile(r"^\w+ (?=should )")  # which pydantic puts before a messag
 class Strict(BaseModel):
     """A frozen model that refuses unknown keys and does not coerce types.
 
-    Fields that are no keys of a configuration are a `SkipJsonSchema`.
+    Fields that are no keys of a configuration have the type `SkipJsonSchema`.
     """
 
     model_config = ConfigDict(
@@ -90,6 +90,8 @@ def _message(error: Details) -> str:
     kind = error["type"]
     if kind == "missing":
         return "missing"
+    if kind == "json_invalid":
+        return f"not JSON ({error['msg']})"
     if kind == "literal_error":
         return unknown(error["input"], _literals(error["ctx"]))
     if kind in ("value_error", "assertion_error"):

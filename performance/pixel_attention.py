@@ -41,7 +41,8 @@ def measured(device: torch.device) -> Iterator[dict[str, Any]]:
             block = siren.PixelEncoder(3, (size, size), settings).blocks[0].to(device)
             assert isinstance(block, siren.PixelBlock) and block.span is not None
             block.span.sigma.data[:] = (reach - 0.5) / (size - 1) / radius_of(THRESHOLD)
-            tiles = block.tiles()
+            span_reach = block.span.reach()
+            tiles = block.tiles(span_reach)
             if tiles is None:
                 continue
             pixels = torch.randn(IMAGES, size * size, siren.PIXEL_WIDTH, device=device)
@@ -56,7 +57,7 @@ def measured(device: torch.device) -> Iterator[dict[str, Any]]:
             yield {
                 "size": size,
                 "reach": reach,
-                "pairs": 1 - block.span.excluded()[block.index].float().mean().item(),
+                "pairs": 1 - block.span.excluded(span_reach)[block.index].float().mean().item(),
                 "scores": tiles.index().shape[1] / size**2,
                 "FLOPs": flops(action) / all_pairs,
                 "seconds": min(local) / min(masked),

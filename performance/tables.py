@@ -9,5 +9,5 @@ from npt.data.store import Prepared
 
 
 def prepared(name: str) -> Prepared:
-    """A table by its name, read anew."""
+    """A table by its name, prepared anew."""
     return prepare_declared(datasets()[name], DOWNLOADS)

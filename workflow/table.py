@@ -32,11 +32,10 @@ from baselines import methods
 from npt.atomic import replacing, write_text
 from npt.data.custom.dataset import CustomDataset, CustomTask
 from npt.data.custom.options import add_options, given_options
-from npt.data.custom.reading import prepare_custom
+from npt.data.custom.reading import CustomTable, read_custom, split_custom
 from npt.data.datasets import datasets
 from npt.data.frames import features_of, values_of
 from npt.data.source import DOWNLOADS
-from npt.data.store import Prepared
 from npt.errors import UserError, require_known
 from npt.table import Split, Table
 from npt.validation import validated
@@ -89,7 +88,8 @@ def run() -> None:
     """Read the table, run the methods, print the answers."""
     options = _parser().parse_args()
     chosen = _methods(options.methods)
-    dataset, custom = read_table(options)
+    dataset, read = read_table(options)
+    custom = split_custom(dataset, read)
     folds = custom.splits
     for line in custom.facts["description"]:
         print(line)
@@ -151,7 +151,7 @@ def minutes(text: str) -> float:
     return time_limit
 
 
-def read_table(options: argparse.Namespace) -> tuple[CustomDataset, Prepared]:
+def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]:
     """The declaration, with the task that its target suggests, and the table."""
     block = {**given_options(options, but=OWN), "path": str(Path(options.path).resolve())}
     name = re.sub(r"[^a-z0-9_]+", "_", Path(options.path).stem.lower()).strip("_") or "table"
@@ -159,9 +159,9 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, Prepared]:
         name = f"table_{name}"
     name = name[:LONGEST]
 
-    def as_task(task: CustomTask) -> tuple[CustomDataset, Prepared]:
+    def as_task(task: CustomTask) -> tuple[CustomDataset, CustomTable]:
         dataset = validated(CustomDataset, {**block, "task": task, "name": name}, "")
-        return dataset, prepare_custom(dataset, DOWNLOADS)
+        return dataset, read_custom(dataset, DOWNLOADS)
 
     if options.task:
         return as_task(options.task)

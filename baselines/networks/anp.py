@@ -25,7 +25,7 @@ class ANPNetwork(RetrievalNetwork):
 
     Args:
         features: Number of features.
-        parameters: `width`, `attention`, `reads`, `context_labels` and `draws`.
+        parameters: `width`, `reads`, `context_labels` and `draws`.
 
     Attributes:
         noise: Standard normal numbers (S, W), which every prediction shares.

@@ -137,7 +137,7 @@ class NPTTraining(Training[NPT, Lookahead]):
         return loss.detach()
 
     def batch_rows(self, count: int) -> Tensor:
-        """Row numbers of the batch that is drawn last of so many."""
+        """Row numbers of the `count`-th batch that is drawn."""
         epoch, index = divmod(count - 1, self.per_epoch)
         if epoch != self._epoch:
             generator = generator_for(self.seed, "batches", self.data.device, epoch)

@@ -67,7 +67,7 @@ class NeuralProcess(nn.Module):
         return Gaussians.from_outputs(self.outputs(tasks.shown_x, encoded, tasks.x, z))
 
     def outputs(self, context: Tensor, encoded: Tensor, x: Tensor, z: Tensor | None) -> Tensor:
-        """Outputs (S, B, n, 2) of targets x (B, n, d), given a context and draws (S, B, W)."""
+        """Outputs (S, B, n, `outputs`) of targets x (B, n, d), given a context and draws of z."""
         attended = self.attention(context, encoded, x)  # (B, n, W)
         parts = [attended[None], x[None]]
         if z is not None:
@@ -88,7 +88,7 @@ class LatentEncoder(nn.Module):
         self.raw_deviation = nn.Linear(width, width)
 
     def forward(self, points: Tensor) -> Normal:
-        """The Gaussian (B, W) of points with their values (B, m, d + 1)."""
+        """The Gaussian (B, W) of points with their values (B, m, d + `values`)."""
         encoded = self.points(points)  # (B, m, W)
         summary = encoded.mean(1)  # (B, W)
         hidden = F.relu(self.hidden(summary))  # (B, W)

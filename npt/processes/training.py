@@ -97,7 +97,7 @@ def log_likelihoods(
 ) -> list[float]:
     """Mean log density of the context points, and of the other targets, in nats.
 
-    A point is under its marginal distribution.
+    Each point is scored under its marginal distribution.
     """
     sums = torch.zeros(2, dtype=torch.float64)
     counts = torch.zeros(2, dtype=torch.float64)

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
+from npt.data.custom.reading import split_custom
 from npt.errors import UserError
 from npt.provenance import ROOT
 from tests.smoke.running import state_of, wait_until
@@ -112,7 +113,7 @@ def written(folder: Path, lines: Iterable[str], names: str = "x,y", file: str = 
 
 def explanation(path: Path, **changes: Any) -> list[str]:
     """Lines of the explained predictions of a table."""
-    _, custom = read_table(asked(path, **changes))
+    custom = split_custom(*read_table(asked(path, **changes)))
     blocks = explained(custom.table, custom.splits[0], path.parent)
     return "\n".join(blocks).splitlines()
 
@@ -126,6 +127,14 @@ def test_numbers_beside_a_word_are_no_classes(tmp_path: Path) -> None:
     dataset, custom = read_table(asked(path, missing=["?"]))
     assert (dataset.name, custom.table.task) == ("table_2024_ages", "regression")
     assert np.isnan(custom.table.truth).sum() == 2
+
+
+def test_a_table_that_cannot_be_split_does_not_change_its_task(tmp_path: Path) -> None:
+    lines = [f"{row},{row / 7},{row % 2}" for row in range(60)]
+    path = written(tmp_path, lines, names="x,y,z")
+    dataset, custom = read_table(asked(path, group="z"))
+    with pytest.raises(UserError, match=r"folds: 2 groups are too few for 10 folds[^;]*$"):
+        split_custom(dataset, custom)
 
 
 def test_a_class_of_one_row_names_the_other_task(tmp_path: Path) -> None:
@@ -161,8 +170,8 @@ def test_a_folder_of_another_run_is_spared(tmp_path: Path, monkeypatch: pytest.M
 def test_the_declaration_of_a_table_is_that_of_a_dataset(tmp_path: Path) -> None:
     lines = [f"{row};{row},5;{row / 7:.3f}".replace(".", ",") for row in range(1, 60)]
     path = written(tmp_path, lines, names="0;0,5;0,000")
-    _, custom = read_table(asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2))
-    (split,) = custom.splits.values()
+    options = asked(path, names=["t", "x", "y"], decimal=",", time="t", folds=2)
+    (split,) = split_custom(*read_table(options)).splits.values()
     assert len(split.rows("test")) == 6  # of ten parts: `folds` of the command are those to run
 
 

@@ -103,7 +103,7 @@ def _check_study(study: Study, config: Config) -> None:
         names = ", ".join(study.datasets)
         raise UserError(f"{study.key}.datasets: {kind.name} takes one; found {names}")
     for name in study.external_results:
-        takes_none = kind.probes or kind.trains_variants  # of names that the kind gives
+        takes_none = kind.probes or kind.trains_variants  # whose variants only the kind names
         if takes_none or not name.endswith(".csv") or not Path(name).is_file():
             allowed = f"none of the kind {kind.name}" if takes_none else "csv files that exist"
             raise UserError(f"{study.key}.external_results: {name!r}; allowed: {allowed}")

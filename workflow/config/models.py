@@ -206,7 +206,7 @@ def studies_of(config: Config) -> dict[str, Study]:
             "methods": names,
             "folds": {dataset: _folds_of(name, config, dataset) for dataset in datasets},
             "seeds": config.seeds if block.seeds is None else block.seeds,
-            "options": options.model_dump(),
+            "options": options.model_dump(mode="json"),
         }
         if kind.trains_variants:
             variants = {method: kind.variants_of(methods()[method], options) for method in names}

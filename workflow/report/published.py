@@ -115,7 +115,7 @@ def published_summary(
 ) -> pd.DataFrame | None:
     """The paper's means of methods on datasets, in the form that `rank_methods` takes.
 
-    None if the paper lacks one of them. A cell without a value has a reason.
+    None if the paper lacks one of them; a cell without a value has a reason.
     """
     rows = []
     for dataset in names:

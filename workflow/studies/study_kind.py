@@ -28,10 +28,11 @@ Share = Annotated[float, AfterValidator(lambda share: float(f"{share:g}"))]  # a
 
 
 def in_order(order: str, *first: float, reverse: bool = False) -> AfterValidator:
-    """Requires different values that ascend, or descend, from the first one if it is given.
+    """Requires distinct values in ascending order that begin with `first`.
 
     Args:
         order: What they should be, as an error says it.
+        reverse: Whether they descend.
     """
 
     def check(values: list[Any]) -> list[Any]:

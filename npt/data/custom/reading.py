@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,12 +33,43 @@ MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "#N/A",
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}  # exact beside missing
 
 
+@dataclass(frozen=True)
+class CustomTable:
+    """A custom dataset that was read.
+
+    Attributes:
+        split_by: `groups` (N,), `times` (N,) and `pairs` of rows, as `splits` takes them.
+        origin: Facts of its file, and `description`: how the columns were read.
+    """
+
+    table: Table
+    split_by: dict[str, Any]
+    origin: dict[str, Any]
+
+
 def prepare_custom(dataset: CustomDataset, downloads: Path) -> Prepared:
-    """Read, check and split a custom dataset.
+    """Read, check and split a custom dataset; the errors are those of the two steps."""
+    return split_custom(dataset, read_custom(dataset, downloads))
+
+
+def split_custom(dataset: CustomDataset, custom: CustomTable) -> Prepared:
+    """A table with its folds.
 
     Raises:
-        UserError: The file, and what is wrong with it, or its key that leaves too few rows,
-            groups, times or known targets.
+        UserError: There are too few rows, groups, times or known targets.
+    """
+    with errors_at(dataset.location):
+        folds = splits(custom.table, dataset.split_rule, **custom.split_by)
+        for split in folds:
+            check_known_targets(custom.table, split)
+    return prepared(dataset, custom.table, folds, **custom.origin)
+
+
+def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
+    """Read and check a custom dataset.
+
+    Raises:
+        UserError: The file, and what is wrong with it.
     """
     with errors_at(dataset.location):
         pairs = None
@@ -79,22 +112,17 @@ def prepare_custom(dataset: CustomDataset, downloads: Path) -> Prepared:
         check_copies(table)
         if dataset.test_rows >= table.rows:
             raise UserError(f"test_rows: {dataset.test_rows} leaves none of the {table.rows} rows")
-        folds = splits(table, dataset.split_rule, groups, times, pairs)
-        for split in folds:
-            check_known_targets(table, split)
     left_out = [name for name in map(str.strip, content.names) if name and name not in names]
     file = Path(dataset.path).name or dataset.location
-    return prepared(
-        dataset,
-        table,
-        folds,
-        files={file: content.sha256},
-        origins={file: "your own" if dataset.path else "OpenML"},
-        description=[
+    origin = {
+        "files": {file: content.sha256},
+        "origins": {file: "your own" if dataset.path else "OpenML"},
+        "description": [
             *described(dataset.name, table, features, words, left_out),
             *doubts(table, features),
         ],
-    )
+    }
+    return CustomTable(table, {"groups": groups, "times": times, "pairs": pairs}, origin)
 
 
 def _columns(dataset: CustomDataset, content: Content) -> dict[str, pd.Series]:

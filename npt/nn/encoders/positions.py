@@ -106,7 +106,7 @@ class PixelSpan(nn.Module):
         return -0.5 * scaled.square().sum(-1)
 
     def reach(self) -> Tensor:
-        """Farthest pixels (k,) in each dimension that are attended to; it waits for the device."""
+        """Farthest pixels (k,) in each dimension that are attended to."""
         farthest = torch.tensor(self.sizes) - 1
         if self.threshold is None or self.sigma.is_meta:  # whose FLOPs are counted without values
             return farthest
@@ -114,9 +114,9 @@ class PixelSpan(nn.Module):
         pixels = torch.ceil(radius_of(self.threshold) * sigma * farthest)
         return pixels.nan_to_num(nan=math.inf).minimum(farthest).long()
 
-    def excluded(self) -> Tensor:
-        """Which relative positions (R,) are not attended to."""
+    def excluded(self, reach: Tensor) -> Tensor:
+        """Which relative positions (R,) are not attended to, by the `reach`."""
         farthest = torch.tensor(self.sizes) - 1
         pixels = self.coordinates.abs() * farthest.to(self.coordinates)  # (R, k)
-        limit = self.reach() + 0.5  # whole pixels, with rounding
+        limit = reach + 0.5  # whole pixels, with rounding
         return (pixels > limit.to(pixels)).any(-1)

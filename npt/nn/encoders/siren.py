@@ -97,22 +97,23 @@ class PixelBlock(nn.Module):
     def attend(self, x: Tensor) -> Tensor:
         """Attention of every pixel to all that its span includes: (n, N, E)."""
         values = by_head(self.value(x), PIXEL_HEADS)  # (n, H, N, c)
-        tiles = self.tiles()
-        weights = self.scores(x, tiles).softmax(-1)
+        reach = self.span.reach() if self.span else None  # waits for the device
+        tiles = self.tiles(reach)
+        weights = self.scores(x, reach, tiles).softmax(-1)
         if tiles is None:
             attended = weights @ values  # (n, H, N, c)
         else:
             attended = tiles.joined(weights @ tiles.windows(values))  # (n, H, N, c)
         return self.output(attended.transpose(1, 2).flatten(2))  # (n, N, E)
 
-    def tiles(self) -> Tiles | None:
+    def tiles(self, reach: Tensor | None) -> Tiles | None:
         """Tiles of pixels with the windows that they attend to; None if that saves nothing."""
-        if self.span is None:
+        if self.span is None or reach is None:
             return None
-        tiles = Tiles(self.span.sizes, self.span.reach().tolist(), self.index.device)
+        tiles = Tiles(self.span.sizes, reach.tolist(), self.index.device)
         return tiles if tiles.save_work else None
 
-    def scores(self, x: Tensor, tiles: Tiles | None = None) -> Tensor:
+    def scores(self, x: Tensor, reach: Tensor | None = None, tiles: Tiles | None = None) -> Tensor:
         """Scaled scores with the span: (n, H, N, N), or those of tiles (n, H, T, t, w)."""
         scale = 1 / math.sqrt(PIXEL_WIDTH // PIXEL_HEADS)
         queries = scale * by_head(self.query(x), PIXEL_HEADS)  # (n, H, N, c)
@@ -129,8 +130,9 @@ class PixelBlock(nn.Module):
         scores = to_keys @ keys.mT + torch.einsum("nh...ic,ijhc->nh...ij", to_positions, relative)
         if self.span is None:
             return scores
+        assert reach is not None
         log_gaussian = self.span.log_gaussian()  # (R,)
-        is_excluded = self.span.excluded()
+        is_excluded = self.span.excluded(reach)
         bias = torch.zeros_like(log_gaussian).masked_fill(is_excluded, -math.inf)[index]
         if tiles is not None:
             bias = bias.masked_fill(tiles.outside(), -math.inf)  # (T, t, w)

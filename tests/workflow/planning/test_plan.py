@@ -204,7 +204,8 @@ def test_damaged_plan_is_a_user_error(
     path = Path(paths.PLAN)
     with pytest.raises(UserError, match=r"plan\.json: missing"):
         kept.load()
-    made = plan(configurations=CONFIGURATIONS, studies={"main": {"tuned": True}})
+    studies = {"main": {"tuned": True}, "corruption": {"kind": "corruption"}}
+    made = plan(configurations=CONFIGURATIONS, studies=studies)
     kept.keep(made)
     assert kept.load() == made
     path.write_bytes(damage(path.read_bytes()))

@@ -16,10 +16,10 @@ def test_rows_are_read_as_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "key"),
     [
-        ('{"dataset": "ya', "rows.jsonl:2"),
-        ("{}", "rows.jsonl:2.dataset"),
-        ("3", "rows.jsonl:2"),
-        ('{"dataset": "yacht", "task": "guess"}', "rows.jsonl:2.task"),
+        ('{"dataset": "ya', "rows.jsonl:2: not JSON (Invalid JSON"),
+        ("{}", "rows.jsonl:2.dataset: "),
+        ("3", "rows.jsonl:2: "),
+        ('{"dataset": "yacht", "task": "guess"}', "rows.jsonl:2.task: "),
     ],
 )
 def test_damaged_line_is_named(line: str, key: str, tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_damaged_line_is_named(line: str, key: str, tmp_path: Path) -> None:
     path.write_text(path.read_text() + line)
     with pytest.raises(UserError) as error:
         read_rows(path)
-    assert f"{key}: " in str(error.value)
+    assert key in str(error.value)
 
 
 def test_changed_digit_is_noticed(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
         rows.append(cells)
     title = "Test error by the number of labelled train rows"
     table = probe_table(study, tidy, title, rows, ERRORS_NOTE)
-    return Table(table.tidy, (*sections, *table.sections))
+    return Table(tidy, (*sections, *table.sections))
 
 
 def by_fold(study: pd.DataFrame) -> pd.DataFrame:

@@ -110,7 +110,7 @@ def test_sinusoids_are_of_whole_distances() -> None:
 def test_a_span_is_cut_off_at_its_radius() -> None:
     span = positions.PixelSpan((32, 32), 0.1)
     assert span.reach().tolist() == [20, 20]
-    (excluded,) = (~span.excluded()).sum(0, keepdim=True)
+    (excluded,) = (~span.excluded(span.reach())).sum(0, keepdim=True)
     assert excluded == 41**2
     (row,) = positions.PixelSpan((1024,), 0.1).reach().tolist()
     assert 2 * row + 1 == 1319
@@ -159,7 +159,7 @@ def test_local_attention_equals_the_masked_form(
     nn.init.normal_(block.key_bias)
     nn.init.normal_(block.position_bias)
     block.span.sigma.data[:] = torch.tensor(sigma) + 1e-9
-    assert block.tiles() is not None
+    assert block.tiles(block.span.reach()) is not None
     x = torch.randn(3, math.prod(size), 64, dtype=torch.double)
     local = block(x)
     with patch.object(PixelBlock, "tiles", return_value=None):
