@@ -488,6 +488,24 @@ def test_errors_of_tabnet(study: str, errors: list[float]) -> None:
     assert means.round(2).tolist() == errors
 
 
+def test_scores_on_one_fold_of_larger_tables() -> None:
+    protein = reference_study("baselines/protein").set_index(["method", "variant"])["test_rmse"]
+    assert protein.round(2).to_dict() == {
+        ("random_forest", "base"): 3.54,
+        ("gradient_boosting", "base"): 3.61,
+        ("xgboost", "base"): 3.54,
+        ("xgboost", "exact"): 3.61,
+        ("catboost", "base"): 3.51,
+        ("lightgbm", "base"): 3.65,
+        ("knn", "base"): 3.77,
+    }
+    kick = reference_study("baselines/kick").set_index("method")["test_auroc"]
+    assert kick.round(3).to_dict() == {"catboost": 0.785, "lightgbm": 0.787, "knn": 0.722}
+    income = reference_study("baselines/income")
+    for measure, value in (("auroc", 0.956), ("accuracy", 0.958), ("nll", 0.109)):
+        assert income[f"test_{measure}"].round(3).tolist() == [value, value]
+
+
 def test_npt_looks_rows_up_and_follows_the_intervention() -> None:
     rows = reference_study("mechanisms/lookup").set_index("lookup")
     assert (rows["correlation"] >= 0.99).all()
