@@ -96,7 +96,7 @@ def plan(**changes: Any) -> Plan:
 
 def prepare(name: str, **facts: Any) -> None:
     """Write a prepared dataset under `results`."""
-    store.save(Path(paths.prepared(name)), prepared(name, **facts))
+    store.save(paths.prepared(name), prepared(name, **facts))
 
 
 def finish(plan: Plan, stem: str, folder: str = "", **changes: Any) -> None:
@@ -125,7 +125,7 @@ def finish_probe(plan: Plan, study: str, stem: str, **changes: Any) -> None:
     run = plan.runs[stem]
     facts = {"options": plan.studies[study].options, "rows": 1, "revision": "1.1", **changes}
     rows = [_row_of(run, fold, **facts) for fold in run.folds]
-    write_rows(Path(paths.probe_rows(study, stem)), rows)
+    write_rows(paths.probe_rows(study, stem), rows)
 
 
 def predicted(dataset: store.Prepared, rows: np.ndarray, method: str) -> Prediction:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import nan
+from math import nan, sqrt
 from typing import Any
 
 from npt.data.datasets import datasets
@@ -107,6 +107,7 @@ def published_cells() -> tuple[Cell, ...]:
     content = published()["table_4_ablation"]["protein_base_five_fold"]
     model = ("benchmark", "protein", BASE, "test_rmse")
     title = dataset_title("protein")
+    content = {**content, "standard_error": content["standard_deviation"] / sqrt(5)}
     five_folds = Cell(4, "base, five folds", title, content, *model, folds=5)
     return (
         *table_1(scores),

@@ -201,7 +201,7 @@ def test_damaged_plan_is_a_user_error(
     damage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = Path(paths.PLAN)
+    path = paths.PLAN
     with pytest.raises(UserError, match=r"plan\.json: missing"):
         kept.load()
     studies = {"main": {"tuned": True}, "corruption": {"kind": "corruption"}}

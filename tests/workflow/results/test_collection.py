@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def test_row_of_other_settings_or_data_is_refused(changes: dict[str, str], key: 
 
 def test_damaged_file_and_double_row_are_refused() -> None:
     planned = finished()
-    rows = Path(paths.run_rows(KNN))
+    rows = paths.run_rows(KNN)
     rows.write_text(rows.read_text() + rows.read_text())
     assert f"{rows}: 2 rows" in refusal(planned)
     for path, content in (
@@ -118,7 +117,7 @@ def test_probe_has_the_planned_number_of_rows(limit: int | None, planned_rows: i
 def test_failed_row_needs_no_predictions() -> None:
     planned = finished()
     finish(planned, KNN, status="failed", reason="out of memory")
-    Path(paths.run_predictions(KNN)).unlink()
+    paths.run_predictions(KNN).unlink()
     assert sum(row.status == "failed" for row in collect(planned)) == 3
 
 

@@ -44,17 +44,17 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_job_of_a_cluster_has_the_plan_of_its_run() -> None:
     """Whatever was edited since the run began."""
-    Path(paths.RESULTS).mkdir()
+    paths.RESULTS.mkdir()
     config: dict[str, Any] = {}
     begun = hooks.plan_jobs(config, snakemake())
-    assert not Path(paths.PLAN).exists()
+    assert not paths.PLAN.exists()
     hooks.started(begun, config, snakemake(dry_run=False))
     edited = {**CONFIG, "methods": ["linear"], "folds": "no number"}
     job = hooks.plan_jobs(edited, snakemake(dry_run=False, is_main_process=False))
     assert job.plan == begun.plan
-    assert parse(Path(paths.CONFIG)) == CONFIG
+    assert parse(paths.CONFIG) == CONFIG
     kept.keep_config({"target": "1e5"})
-    assert parse(Path(paths.CONFIG)) == {"target": "1e5"}
+    assert parse(paths.CONFIG) == {"target": "1e5"}
 
 
 def test_nested_values_of_the_command_line_have_types() -> None:
@@ -80,11 +80,11 @@ def test_changes_without_records_of_snakemake_are_a_warning(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """As where `results` was copied alone: nothing would be made again."""
-    Path(paths.RESULTS).mkdir()
+    paths.RESULTS.mkdir()
     kept.keep(hooks.plan_jobs({}, snakemake()).plan)
     hooks.plan_jobs({}, snakemake(methods=["linear"]))
     assert not capsys.readouterr().err  # nothing is made yet
-    prepared = Path(paths.prepared("yacht"))
+    prepared = paths.prepared("yacht")
     prepared.parent.mkdir()
     prepared.touch()
     hooks.plan_jobs({}, snakemake())
@@ -102,10 +102,10 @@ def test_changes_without_records_of_snakemake_are_a_warning(
 def test_plan_is_kept_early_without_hooks(
     program: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path(paths.RESULTS).mkdir()
+    paths.RESULTS.mkdir()
     monkeypatch.setattr("sys.argv", program)
     hooks.plan_jobs({}, snakemake(dry_run=False))
-    assert Path(paths.PLAN).exists() == ("--no-hooks" in program)
+    assert paths.PLAN.exists() == ("--no-hooks" in program)
 
 
 @pytest.mark.parametrize("files", [(), ("mine.yaml",)])

@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("run"))
         write_random_table()
-        Path(paths.RESULTS).mkdir()
+        paths.RESULTS.mkdir()
         Path(SOCKET).parent.mkdir()
         kept.keep(Plan.from_config(read({**config, "studies": {"main": {}}})))
         patch.setattr(sys, "argv", ["prepare", "--dataset", "random"])
@@ -78,9 +78,9 @@ def descendants_of(process: int) -> list[int]:
 
 def begin_training(server: Server) -> tuple[subprocess.Popen[str], int]:
     """The process that asks, and the fork that trains."""
-    Path(paths.run_metrics(NPT)).unlink(missing_ok=True)
+    paths.run_metrics(NPT).unlink(missing_ok=True)
     process = start(NPT)
-    wait_until(Path(paths.run_metrics(NPT)).exists)
+    wait_until(paths.run_metrics(NPT).exists)
     _, training = descendants_of(server.pid)
     return process, training
 
@@ -92,7 +92,7 @@ def test_signals_reach_the_fork(server: Server) -> None:
     assert state_of(training) == "gone"
     assert "Traceback" not in output
     assert code == 128 + signal.SIGTERM
-    assert Path(paths.run_checkpoint(NPT)).exists()
+    assert paths.run_checkpoint(NPT).exists()
 
 
 def test_a_fork_and_the_process_that_asked_die_together(server: Server) -> None:
@@ -107,7 +107,7 @@ def test_a_fork_and_the_process_that_asked_die_together(server: Server) -> None:
 
 
 def test_a_fork_does_what_a_process_does(server: Server) -> None:
-    rows = Path(paths.run_rows(CONSTANT))
+    rows = paths.run_rows(CONSTANT)
     forked = [finish(start(CONSTANT)), finish(start("unknown"))]
     row_of_fork = json.loads(rows.read_text())
     rows.unlink()

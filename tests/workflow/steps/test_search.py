@@ -64,7 +64,7 @@ def planned(folder: Path) -> Plan:
 def fit(planned: Plan, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> Row:
     monkeypatch.setattr(fitting, "fit_fold", fits)
     run.fit(Job.from_plan(planned, STEM), Resources())
-    (fitted,) = read_rows(Path(paths.run_rows(STEM)))
+    (fitted,) = read_rows(paths.run_rows(STEM))
     return fitted
 
 
@@ -82,8 +82,8 @@ def test_the_lowest_loss_is_kept(planned: Plan, monkeypatch: pytest.MonkeyPatch)
         **planned.runs[STEM].changes_of("trial_01"),
     }
     assert (fitted.configurations, fitted.fits, fitted.fit_seconds) == (3, 3, 6.0)
-    assert Path(paths.run_weights(STEM)).read_text() == "trial_01"
-    assert "fold_0_test" in read_predictions(Path(paths.run_predictions(STEM)))
+    assert paths.run_weights(STEM).read_text() == "trial_01"
+    assert "fold_0_test" in read_predictions(paths.run_predictions(STEM))
     trials = pd.read_parquet(paths.run_trials(STEM))
     assert dict(zip(trials["configuration"], trials["validation_loss"], strict=True)) == LOSSES
 

@@ -47,7 +47,7 @@ def call(monkeypatch: pytest.MonkeyPatch) -> Call:
 def test_study_without_a_planned_row_is_not_shown(planned: Plan, call: Call) -> None:
     finish_all(planned)
     call(collect.main, "--study", "main")
-    path = Path(paths.collected("main"))
+    path = paths.collected("main")
     header, _, *lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([header.replace("crc32", "x"), *lines]))
     with pytest.raises(UserError, match=r"main\.csv: its rows are not those of the plan"):
@@ -113,7 +113,7 @@ def test_who_waits_for_another_process_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    lock = Path(paths.run_lock("a/run"))
+    lock = paths.run_lock("a/run")
     lock.parent.mkdir(parents=True)
     other = lock.open("w")
     fcntl.flock(other, fcntl.LOCK_EX)

@@ -57,8 +57,8 @@ def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
             cells[title] = number(row["error"], digits, error=row["standard_error"])
         rows.append(cells)
     title = "Test error by the number of labelled train rows"
-    table = probe_table(study, tidy, title, rows, ERRORS_NOTE)
-    return Table(tidy, (*sections, *table.sections))
+    sections += probe_table(study, tidy, title, rows, ERRORS_NOTE).sections
+    return Table(tidy, tuple(sections))
 
 
 def by_fold(study: pd.DataFrame) -> pd.DataFrame:
