@@ -21,8 +21,8 @@ from npt.metrics import scores
 from npt.train_rows import TrainRows
 from performance.machine import parser, report, start
 from performance.tables import prepared
-from workflow.report.ranks import sign_flip_p_value
-from workflow.report.statistics import LEVEL, fold_test
+from workflow.presentation.ranks import sign_flip_p_value
+from workflow.presentation.statistics import LEVEL, fold_test
 from workflow.studies.errors import effect, losses
 
 FOREST = {"grid": {"n_estimators": [100]}}

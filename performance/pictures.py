@@ -13,7 +13,7 @@ from npt.metrics import PAPER_METRICS
 from npt.provenance import ROOT
 from performance.intervals import first_fold
 from workflow.config.scoring import Scoring
-from workflow.report.drawing import (
+from workflow.presentation.drawing import (
     COMPACT_COLOR,
     EQUAL,
     NPT_COLOR,

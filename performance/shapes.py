@@ -13,7 +13,7 @@ from npt.nn.inputs import EncodedTable
 from npt.nn.settings import NPTSettings
 from workflow.config.reading import read_file
 from workflow.config.resolution import resolve
-from workflow.report.titles import CONFIGS
+from workflow.presentation.titles import CONFIGS
 
 SHAPES = yaml.safe_load(Path(__file__).with_name("paper_shapes.yaml").read_text())
 PARTS = torch.tensor([0] * 7 + [1] + [2] * 2)  # train, validation and test rows in ten

@@ -23,9 +23,9 @@ from performance.pictures import OF_YACHT, effects_by_updates
 from performance.when_rows_help import row_effects
 from tests.workflow.report.toy import SCORING
 from workflow.config.reading import read
-from workflow.report.ranks import primary_summary, rank_tests
-from workflow.report.sections import Section, Table
-from workflow.report.statistics import facts_of, fold_test, fraction_tested
+from workflow.presentation.ranks import primary_summary, rank_tests
+from workflow.presentation.sections import Section, Table
+from workflow.presentation.statistics import facts_of, fold_test, fraction_tested
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 

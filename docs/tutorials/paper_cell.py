@@ -39,7 +39,7 @@ for split in prepared.splits.values():
 # The paper's value, and the one here, with standard errors over folds:
 
 # %%
-from workflow.report.published import published_result
+from workflow.presentation.published import published_result
 
 value, error = published_result("yacht", "knn", "rmse")
 print(f"paper {value:.2f} ± {error:.2f}")

@@ -12,9 +12,9 @@ from typing import Any
 from npt.data.datasets import datasets
 from npt.metrics import METRICS
 from workflow.config.fields import BASE, TUNED
-from workflow.report.cells import formatted
-from workflow.report.published import SCALES, TABLES, published
-from workflow.report.titles import dataset_title, method_title
+from workflow.presentation.cells import formatted
+from workflow.presentation.published import SCALES, TABLES, published
+from workflow.presentation.titles import dataset_title, method_title
 
 NPT = "npt"
 COLUMNS_3 = {

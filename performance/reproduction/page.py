@@ -11,10 +11,10 @@ from string import ascii_lowercase
 import pandas as pd
 
 from performance.reproduction.values import REASONS, STATES, Reproduced, reproduced_cells
-from workflow.report.cells import formatted, number
-from workflow.report.statistics import t_quantile
+from workflow.presentation.cells import formatted, number
+from workflow.presentation.statistics import t_quantile
+from workflow.presentation.titles import dataset_title, method_title
 from workflow.report.summary import REFERENCE
-from workflow.report.titles import dataset_title, method_title
 
 PATH = REFERENCE / "REPRODUCTION.md"
 TITLES = {
@@ -35,7 +35,8 @@ TITLES = {
 HEAD = (
     "How to read a cell: [docs/reproduction.md](../../docs/reproduction.md). "
     "`python -m performance.reproduction.page` writes this page from the paper's printed numbers "
-    "(`workflow/report/published.json`), the rows beside it, and the plans of the configurations."
+    "(`workflow/presentation/published.json`), the rows beside it, and the plans of the "
+    "configurations."
 )
 ARITHMETIC = (
     "Recomputed from the paper's own Tables 8, 10 and 11, 27 of 27 cells are equal to the last "

@@ -14,10 +14,10 @@ from workflow.config.fields import BASE, TUNED
 from workflow.config.models import Study
 from workflow.config.reading import read_file
 from workflow.planning.plan import Plan
-from workflow.report.published import in_standard_errors, paper_name, published
-from workflow.report.statistics import MODEL, fold_means, standard_error
+from workflow.presentation.published import in_standard_errors, paper_name, published
+from workflow.presentation.statistics import MODEL, fold_means, standard_error
+from workflow.presentation.titles import CONFIGS
 from workflow.report.summary import REFERENCE, stored_study
-from workflow.report.titles import CONFIGS
 from workflow.studies.ablation.view import paper_table
 from workflow.studies.corruption.view import with_changes
 

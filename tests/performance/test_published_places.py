@@ -17,7 +17,7 @@ from npt.metrics import METRICS
 from performance.reproduction.cells import Cell, published_cells
 from performance.reproduction.values import FULL_SIZE, Model, models_of
 from workflow.config.scoring import Scoring
-from workflow.report.published import published
+from workflow.presentation.published import published
 from workflow.results.row import recorded_settings
 from workflow.studies import kinds
 

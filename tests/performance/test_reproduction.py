@@ -20,7 +20,7 @@ from performance.reproduction.values import (
     rows_by_model,
 )
 from tests.rows import row, study_frame
-from workflow.report.published import published
+from workflow.presentation.published import published
 
 COUNTED = (2, 6, 7)  # tables whose published.json has numbers instead of texts
 

@@ -16,7 +16,7 @@ class Scoring:
     """Metric of each task, and the ranking.
 
     With `shared` equal means have the average of their ranks; `paper` follows the conventions of
-    the paper's Table 1, see `workflow.report.ranks`.
+    the paper's Table 1, see `workflow.presentation.ranks`.
     """
 
     metrics: Mapping[Task, str]

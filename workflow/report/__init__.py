@@ -1,1 +1,1 @@
-"""Tables, figures and the page: pure functions of one tidy frame."""
+"""Files of tables, and the page of all studies."""

@@ -9,8 +9,8 @@ import pandas as pd
 
 from npt.atomic import replacing, write_text
 from workflow.config.scoring import Scoring
+from workflow.presentation.sections import View
 from workflow.report.formats import latex_table
-from workflow.report.sections import View
 
 # Metadata without dates, so that figures of the same rows have the same bytes.
 METADATA: dict[str, dict[str, Any]] = {

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pandas as pd
 from markupsafe import Markup, escape
 
-from workflow.report.cells import Cell
-from workflow.report.sections import Section
+from workflow.presentation.cells import Cell
+from workflow.presentation.sections import Section
 
 WITHOUT_CODE = str.maketrans({"`": "", "\n": " "})
 LATEX = str.maketrans(

@@ -17,13 +17,13 @@ from npt.metrics import METRICS
 from npt.provenance import ROOT
 from workflow.config.folds import format_folds
 from workflow.config.scoring import Scoring
-from workflow.report.cells import columns_of, counted, percent, significant, text
+from workflow.presentation.cells import columns_of, counted, percent, significant, text
+from workflow.presentation.sections import Section
+from workflow.presentation.statistics import METHOD, TRAINING, datasets_and_folds
+from workflow.presentation.titles import dataset_title
 from workflow.report.formats import html_note, html_table
-from workflow.report.sections import Section
-from workflow.report.statistics import METHOD, TRAINING, datasets_and_folds
 from workflow.report.study import ReportedStudy
 from workflow.report.svg import inline_svg
-from workflow.report.titles import dataset_title
 
 TEMPLATES = Path(__file__).with_name("templates")
 VERSION_COLUMNS = ["method", "versions", "device", "source"]

@@ -9,8 +9,8 @@ import pandas as pd
 
 from workflow.config.models import Study, StudyConfig
 from workflow.config.scoring import Scoring
-from workflow.report.sections import NAMES, Section, Table
-from workflow.report.titles import titles_of
+from workflow.presentation.sections import NAMES, Section, Table
+from workflow.presentation.titles import titles_of
 from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 

@@ -11,9 +11,9 @@ from npt.errors import UserError
 from npt.provenance import ROOT
 from workflow.config.models import Config
 from workflow.config.reading import read_file
+from workflow.presentation.statistics import TRAINING
 from workflow.report.formats import markdown_table
 from workflow.report.page import extent, run_line
-from workflow.report.statistics import TRAINING
 from workflow.report.study import ReportedStudy, reported_studies
 from workflow.results.study_file import read_study
 

@@ -23,7 +23,6 @@ from npt.validation import validated
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
-from workflow.report.cells import counted
 from workflow.results.row import Row, read_rows, recorded_settings
 
 COMMON_LIBRARIES = ("numpy", "pandas", "scikit-learn")  # splits, encoding and metrics use them
@@ -136,7 +135,8 @@ def machine() -> str:
         model = re.search(r"^model name\s*:(.*)", described.read_text(errors="replace"), re.M)
         if model is not None:
             processor = " ".join(model[1].split())
-    return f"{processor}, {counted(cpu_count(), 'core')}"
+    cores = cpu_count()
+    return f"{processor}, {cores} core{'' if cores == 1 else 's'}"
 
 
 def device_title(device: object) -> str:

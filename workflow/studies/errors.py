@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from npt.table import Task
-from workflow.report.cells import (
+from workflow.presentation.cells import (
     Cell,
     counted,
     emphasised,
@@ -24,10 +24,10 @@ from workflow.report.cells import (
     texts,
     times,
 )
-from workflow.report.ranks import tests_over_datasets
-from workflow.report.sections import Section
-from workflow.report.statistics import LEVEL, METHOD, datasets_and_folds
-from workflow.report.titles import method_title, method_titles
+from workflow.presentation.ranks import tests_over_datasets
+from workflow.presentation.sections import Section
+from workflow.presentation.statistics import LEVEL, METHOD, datasets_and_folds
+from workflow.presentation.titles import method_title, method_titles
 
 ROUNDING = 1e-5  # effect that single precision may cause
 MEANS_NOTE = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from npt.method import Method
-    from workflow.report.sections import View
+    from workflow.presentation.sections import View
     from workflow.studies.query import ProbeQuery
 
 Facts = dict[str, Any]

@@ -13,11 +13,11 @@ from tests.rows import prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
 from workflow.config.models import StudyConfig
 from workflow.config.scoring import Scoring
-from workflow.report.cells import number, text
-from workflow.report.drawing import panels
+from workflow.presentation.cells import number, text
+from workflow.presentation.drawing import panels
+from workflow.presentation.sections import Card, Section, Table, View
 from workflow.report.files import write_tables
 from workflow.report.page import extent, failures, render, run_line, version_lines
-from workflow.report.sections import Card, Section, Table, View
 from workflow.report.study import reported_studies
 from workflow.report.summary import reference_study
 from workflow.studies import kinds

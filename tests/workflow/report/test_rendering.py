@@ -1,8 +1,8 @@
 """Tables as Markdown, LaTeX and HTML."""
 
-from workflow.report.cells import MISSING, Cell, emphasised, number, text
+from workflow.presentation.cells import MISSING, Cell, emphasised, number, text
+from workflow.presentation.sections import Section, with_notes
 from workflow.report.formats import html_note, html_table, latex_table, markdown_table
-from workflow.report.sections import Section, with_notes
 
 
 def test_markdown_keeps_cells_on_one_line() -> None:

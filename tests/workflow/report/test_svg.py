@@ -3,7 +3,7 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from workflow.report.drawing import panels
+from workflow.presentation.drawing import panels
 from workflow.report.svg import inline_svg
 
 

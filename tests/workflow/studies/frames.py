@@ -8,7 +8,7 @@ import pandas as pd
 from npt.metrics import PAPER_METRICS
 from tests.rows import failed, row, study_frame
 from workflow.config.scoring import Scoring
-from workflow.report.published import published, published_summary
+from workflow.presentation.published import published, published_summary
 
 SCORING = Scoring(PAPER_METRICS)
 NO_MODEL = "training failed"

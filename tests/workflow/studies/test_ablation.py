@@ -6,7 +6,7 @@ import pytest
 
 from tests.rows import row, study_frame
 from tests.workflow.report.toy import FAILED, SCORING, texts
-from workflow.report.published import published
+from workflow.presentation.published import published
 from workflow.studies import kinds
 from workflow.studies.ablation.view import changes
 

@@ -18,8 +18,8 @@ from tests.workflow.report.toy import (
     with_failure,
 )
 from tests.workflow.studies.frames import published_study
-from workflow.report.sections import Section, Table
-from workflow.report.statistics import fold_test
+from workflow.presentation.sections import Section, Table
+from workflow.presentation.statistics import fold_test
 from workflow.studies import kinds
 from workflow.studies.benchmark.scores import scores_answer
 from workflow.studies.benchmark.view import curve_file

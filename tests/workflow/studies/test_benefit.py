@@ -13,8 +13,8 @@ from npt.table import Split, Table
 from tests.workflow.report.toy import FAILED, texts
 from tests.workflow.studies.frames import SCORING, benefit_study
 from tests.workflow.studies.models import small_npt
-from workflow.report.sections import Section
-from workflow.report.statistics import fold_test
+from workflow.presentation.sections import Section
+from workflow.presentation.statistics import fold_test
 from workflow.studies import kinds
 from workflow.studies.benefit import LABELS, OTHER_ROWS, BenefitOptions, sources_of
 from workflow.studies.benefit.probe import probe

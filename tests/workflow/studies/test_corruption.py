@@ -14,8 +14,8 @@ from npt.probing import Probe
 from npt.table import Column, Split, Table
 from tests.workflow.studies.frames import SCORING, corruption_study, ratios_study, selections_study
 from tests.workflow.studies.models import small_npt
-from workflow.report.sections import Table as ReportTable
-from workflow.report.statistics import fold_test
+from workflow.presentation.sections import Table as ReportTable
+from workflow.presentation.statistics import fold_test
 from workflow.report.summary import reference_study
 from workflow.studies import kinds
 from workflow.studies.corruption import CorruptionOptions

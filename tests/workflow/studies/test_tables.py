@@ -18,7 +18,7 @@ from tests.workflow.studies.frames import (
     lookup_study,
 )
 from workflow.config.models import StudyConfig
-from workflow.report.sections import Table
+from workflow.presentation.sections import Table
 from workflow.report.study import reported_studies
 from workflow.studies import kinds
 from workflow.studies.attention.view import attention_heads

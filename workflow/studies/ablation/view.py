@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from npt.metrics import METRICS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import emphasised, metric_decimals, number, texts, with_errors
-from workflow.report.cost import cost
-from workflow.report.drawing import EQUAL, facets, points
-from workflow.report.published import (
+from workflow.presentation.cells import emphasised, metric_decimals, number, texts, with_errors
+from workflow.presentation.cost import cost
+from workflow.presentation.drawing import EQUAL, facets, points
+from workflow.presentation.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     difference_cells,
@@ -23,8 +23,8 @@ from workflow.report.published import (
     published,
     scaled,
 )
-from workflow.report.sections import Section, Table, View, failure_notes, with_notes
-from workflow.report.statistics import (
+from workflow.presentation.sections import Section, Table, View, failure_notes, with_notes
+from workflow.presentation.statistics import (
     LEVEL,
     MODEL,
     complete,
@@ -39,7 +39,7 @@ from workflow.report.statistics import (
     tasks_of,
     with_columns,
 )
-from workflow.report.titles import dataset_title, method_titles
+from workflow.presentation.titles import dataset_title, method_titles
 
 TABLE_5_VARIANTS = {"base", "without_attributes", "no_feature_masking"}
 OPTIONAL = [  # columns that the tidy table has even if they are empty

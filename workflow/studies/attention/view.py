@@ -10,10 +10,10 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import MISSING, Cell, numbers, percents
-from workflow.report.drawing import panels
-from workflow.report.sections import Card, Table, View, model_table
-from workflow.report.statistics import (
+from workflow.presentation.cells import MISSING, Cell, numbers, percents
+from workflow.presentation.drawing import panels
+from workflow.presentation.sections import Card, Table, View, model_table
+from workflow.presentation.statistics import (
     by_model,
     facts_of,
     first_facts,
@@ -21,7 +21,7 @@ from workflow.report.statistics import (
     of_model,
     signed_rank_p,
 )
-from workflow.report.titles import model_title
+from workflow.presentation.titles import model_title
 
 LEVEL = 0.01
 FEWEST = 7  # rows; with fewer no outcome of the test is below the level

@@ -7,7 +7,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from workflow.config.scoring import Scoring
-from workflow.report.cells import (
+from workflow.presentation.cells import (
     MISSING,
     Cell,
     count,
@@ -23,9 +23,9 @@ from workflow.report.cells import (
     texts,
     with_errors,
 )
-from workflow.report.ranks import FEWEST_RANKED, RankTests, rank_matrix, rank_tests, refusal
-from workflow.report.sections import Section, Table, failure_notes
-from workflow.report.statistics import (
+from workflow.presentation.ranks import FEWEST_RANKED, RankTests, rank_matrix, rank_tests, refusal
+from workflow.presentation.sections import Section, Table, failure_notes
+from workflow.presentation.statistics import (
     LEVEL,
     METHOD,
     datasets_and_folds,
@@ -39,7 +39,7 @@ from workflow.report.statistics import (
     with_columns,
     without_noise,
 )
-from workflow.report.titles import dataset_title, method_title, method_titles
+from workflow.presentation.titles import dataset_title, method_title, method_titles
 from workflow.studies.errors import p_values
 
 MOST_DATASETS = 12  # that have columns of their own

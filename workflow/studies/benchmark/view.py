@@ -16,9 +16,9 @@ from npt.metrics import METRICS, metrics_of
 from npt.table import Task
 from workflow.config.scoring import Ranking, Scoring
 from workflow.planning.paths import RUN, run_metrics
-from workflow.report.cells import counted, emphasised, p_value, texts, with_errors
-from workflow.report.cost import cost
-from workflow.report.drawing import (
+from workflow.presentation.cells import counted, emphasised, p_value, texts, with_errors
+from workflow.presentation.cost import cost
+from workflow.presentation.drawing import (
     NPT_STYLES,
     OTHER_STYLE,
     facets,
@@ -27,7 +27,7 @@ from workflow.report.drawing import (
     panels,
     points,
 )
-from workflow.report.published import (
+from workflow.presentation.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     WHOLE_METHODS,
@@ -37,7 +37,7 @@ from workflow.report.published import (
     published_result,
     whole_methods,
 )
-from workflow.report.ranks import (
+from workflow.presentation.ranks import (
     FEWEST_RANKED,
     mean_ranks,
     primary_summary,
@@ -46,7 +46,7 @@ from workflow.report.ranks import (
     ranked_summary,
     refusal,
 )
-from workflow.report.sections import (
+from workflow.presentation.sections import (
     Card,
     Section,
     Table,
@@ -55,8 +55,15 @@ from workflow.report.sections import (
     model_columns,
     with_notes,
 )
-from workflow.report.statistics import METHOD, MODEL, SUMMARY_COLUMNS, by_model, summarise, tasks_of
-from workflow.report.titles import TASK_TITLES, dataset_title, method_title, method_titles
+from workflow.presentation.statistics import (
+    METHOD,
+    MODEL,
+    SUMMARY_COLUMNS,
+    by_model,
+    summarise,
+    tasks_of,
+)
+from workflow.presentation.titles import TASK_TITLES, dataset_title, method_title, method_titles
 from workflow.results.fitting import CONFIGURATION
 from workflow.studies.benchmark.scores import bencheval, scores, scores_answer
 

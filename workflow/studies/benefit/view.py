@@ -13,10 +13,17 @@ from baselines import methods
 from npt.table import TASKS
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, emphasised, followed_by, texts
-from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below, logarithmic
-from workflow.report.ranks import FEWEST_DIFFERENCES
-from workflow.report.sections import (
+from workflow.presentation.cells import Cell, emphasised, followed_by, texts
+from workflow.presentation.drawing import (
+    EQUAL,
+    NPT_COLOR,
+    OTHER_COLOR,
+    facets,
+    legend_below,
+    logarithmic,
+)
+from workflow.presentation.ranks import FEWEST_DIFFERENCES
+from workflow.presentation.sections import (
     Card,
     Section,
     Table,
@@ -25,7 +32,7 @@ from workflow.report.sections import (
     model_columns,
     with_notes,
 )
-from workflow.report.statistics import (
+from workflow.presentation.statistics import (
     LEVEL,
     MODEL,
     ModelRows,
@@ -36,7 +43,7 @@ from workflow.report.statistics import (
     fraction_tested,
     standard_error,
 )
-from workflow.report.titles import dataset_title, method_title
+from workflow.presentation.titles import dataset_title, method_title
 from workflow.studies.benefit import PERMUTED, sources_of
 from workflow.studies.errors import (
     effect,

@@ -6,11 +6,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import formatted, scientific, with_errors
-from workflow.report.drawing import facets, legend_below, logarithmic
-from workflow.report.sections import Table, View, model_table
-from workflow.report.statistics import by_model, framed, standard_error
-from workflow.report.titles import dataset_title, method_titles
+from workflow.presentation.cells import formatted, scientific, with_errors
+from workflow.presentation.drawing import facets, legend_below, logarithmic
+from workflow.presentation.sections import Table, View, model_table
+from workflow.presentation.statistics import by_model, framed, standard_error
+from workflow.presentation.titles import dataset_title, method_titles
 from workflow.studies.errors import error_label, errors
 
 BOUNDS = ["bound_maximum", "bound_euclidean"]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import (
+from workflow.presentation.cells import (
     DASH,
     Cell,
     counted,
@@ -20,7 +20,7 @@ from workflow.report.cells import (
     texts,
     with_errors,
 )
-from workflow.report.published import (
+from workflow.presentation.published import (
     DIFFERENCE,
     DIFFERENCE_NOTE,
     difference_cells,
@@ -29,8 +29,8 @@ from workflow.report.published import (
     published,
     whole_methods,
 )
-from workflow.report.sections import Card, Section, Table, View, failure_notes, model_columns
-from workflow.report.statistics import (
+from workflow.presentation.sections import Card, Section, Table, View, failure_notes, model_columns
+from workflow.presentation.statistics import (
     LEVEL,
     MODEL,
     ModelRows,

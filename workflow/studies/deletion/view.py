@@ -8,11 +8,11 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import numbers, p_value, percents
-from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
-from workflow.report.published import is_protein
-from workflow.report.sections import Card, Table, View, model_table
-from workflow.report.statistics import (
+from workflow.presentation.cells import numbers, p_value, percents
+from workflow.presentation.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
+from workflow.presentation.published import is_protein
+from workflow.presentation.sections import Card, Table, View, model_table
+from workflow.presentation.statistics import (
     LEVEL,
     MODEL,
     TRAINING,
@@ -22,7 +22,7 @@ from workflow.report.statistics import (
     of_model,
     signed_rank_p,
 )
-from workflow.report.titles import model_title
+from workflow.presentation.titles import model_title
 from workflow.studies.deletion import DeletionOptions
 
 NOTE = (

@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import columns_of, metric_decimals, number, text
-from workflow.report.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
-from workflow.report.ranks import FEWEST_DIFFERENCES
-from workflow.report.sections import (
+from workflow.presentation.cells import columns_of, metric_decimals, number, text
+from workflow.presentation.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
+from workflow.presentation.ranks import FEWEST_DIFFERENCES
+from workflow.presentation.sections import (
     Card,
     Section,
     Table,
@@ -28,7 +28,7 @@ from workflow.report.sections import (
     probe_table,
     with_notes,
 )
-from workflow.report.statistics import (
+from workflow.presentation.statistics import (
     MODEL,
     by_model,
     complete,
@@ -37,7 +37,7 @@ from workflow.report.statistics import (
     with_columns,
     without_failures,
 )
-from workflow.report.titles import dataset_title, method_titles
+from workflow.presentation.titles import dataset_title, method_titles
 from workflow.studies.context import KIND as CONTEXT
 from workflow.studies.errors import (
     MEANS_NOTE,

@@ -9,12 +9,19 @@ from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
 from workflow.config.scoring import Scoring
-from workflow.report.cells import metric_decimals, number, text, texts, times
-from workflow.report.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below, logarithmic
-from workflow.report.ranks import tests_over_datasets
-from workflow.report.sections import Section, Table, View, model_cells, probe_table
-from workflow.report.statistics import fold_means, standard_error, without_failures
-from workflow.report.titles import method_title
+from workflow.presentation.cells import metric_decimals, number, text, texts, times
+from workflow.presentation.drawing import (
+    EQUAL,
+    NPT_COLOR,
+    OTHER_COLOR,
+    facets,
+    legend_below,
+    logarithmic,
+)
+from workflow.presentation.ranks import tests_over_datasets
+from workflow.presentation.sections import Section, Table, View, model_cells, probe_table
+from workflow.presentation.statistics import fold_means, standard_error, without_failures
+from workflow.presentation.titles import method_title
 from workflow.studies.errors import effect, errors, losses, p_values
 from workflow.studies.few_labels import KIND
 

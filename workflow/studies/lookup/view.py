@@ -9,18 +9,24 @@ from matplotlib.figure import Figure
 
 from baselines import methods
 from workflow.config.scoring import Scoring
-from workflow.report.cells import numbers, texts, with_errors
-from workflow.report.drawing import EQUAL, NPT_COLOR, panels
-from workflow.report.published import (
+from workflow.presentation.cells import numbers, texts, with_errors
+from workflow.presentation.drawing import EQUAL, NPT_COLOR, panels
+from workflow.presentation.published import (
     DIFFERENCE,
     difference_cells,
     in_standard_errors,
     is_protein,
     published,
 )
-from workflow.report.sections import Card, Table, View, model_table
-from workflow.report.statistics import by_model, first_facts, framed, standard_error, with_columns
-from workflow.report.titles import model_title
+from workflow.presentation.sections import Card, Table, View, model_table
+from workflow.presentation.statistics import (
+    by_model,
+    first_facts,
+    framed,
+    standard_error,
+    with_columns,
+)
+from workflow.presentation.titles import model_title
 
 PAPER = {  # columns, and names in Table 3
     "Paper, NPT": "npt",

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 
 from npt.nn.gaussian import LOWEST
 from workflow.config.scoring import Scoring
-from workflow.report.cells import Cell, count, number, seconds, text
-from workflow.report.drawing import legend_below, logarithmic, method_styles, panels
-from workflow.report.sections import Table, View, probe_table
-from workflow.report.statistics import MODEL, facts_of, first_facts, of_model, standard_error
-from workflow.report.titles import method_title, method_titles
+from workflow.presentation.cells import Cell, count, number, seconds, text
+from workflow.presentation.drawing import legend_below, logarithmic, method_styles, panels
+from workflow.presentation.sections import Table, View, probe_table
+from workflow.presentation.statistics import MODEL, facts_of, first_facts, of_model, standard_error
+from workflow.presentation.titles import method_title, method_titles
 from workflow.studies.processes.images import LEVELS, TITLES
 
 KERNELS = {"rbf": "RBF", "matern": "Matérn 5/2", "periodic": "periodic"}

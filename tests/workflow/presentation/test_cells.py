@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from workflow.report import cells
-from workflow.report.cells import MISSING, Cell, metric_decimals
+from workflow.presentation import cells
+from workflow.presentation.cells import MISSING, Cell, metric_decimals
 
 NAN = math.nan
 

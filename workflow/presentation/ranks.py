@@ -13,8 +13,8 @@ from npt.errors import UserError
 from npt.metrics import METRICS
 from npt.table import Task
 from workflow.config.scoring import Ranking, Scoring
-from workflow.report.cells import counted
-from workflow.report.statistics import (
+from workflow.presentation.cells import counted
+from workflow.presentation.statistics import (
     LEVEL,
     METHOD,
     MODEL,

@@ -15,7 +15,7 @@ import pandas as pd
 
 from npt.metrics import METRICS
 from npt.table import TASKS, Task
-from workflow.report.cells import counted
+from workflow.presentation.cells import counted
 from workflow.results.row import LINEAR
 
 LEVEL = 0.05  # significance level

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workflow.report.cells import MISSING, Cell
-from workflow.report.published import difference_cells, in_standard_errors, is_protein
+from workflow.presentation.cells import MISSING, Cell
+from workflow.presentation.published import difference_cells, in_standard_errors, is_protein
 
 
 def test_difference_is_in_standard_errors() -> None:

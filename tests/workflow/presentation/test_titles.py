@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.workflow.report.toy import SCORING, benchmark_study
-from workflow.report.titles import method_title
+from workflow.presentation.titles import method_title
 from workflow.studies import kinds
 
 

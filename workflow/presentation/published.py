@@ -16,9 +16,9 @@ import pandas as pd
 from npt.data.datasets import datasets
 from npt.metrics import METRICS
 from workflow.config.scoring import Ranking
-from workflow.report.cells import Cell, emphasised, number
-from workflow.report.ranks import mean_ranks, rank_methods
-from workflow.report.statistics import MODEL, t_quantile
+from workflow.presentation.cells import Cell, emphasised, number
+from workflow.presentation.ranks import mean_ranks, rank_methods
+from workflow.presentation.statistics import MODEL, t_quantile
 from workflow.results.row import LINEAR
 
 PATH = Path(__file__).with_name("published.json")

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from tests.workflow.report.toy import FAILED, benchmark_study, seeds_study, with_failure
-from workflow.report.statistics import (
+from workflow.presentation.statistics import (
     by_model,
     datasets_and_folds,
     fold_means,

@@ -3,7 +3,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from workflow.report.drawing import (
+from workflow.presentation.drawing import (
     NPT_COLOR,
     PAGE,
     facets,

@@ -6,8 +6,8 @@ from scipy import stats
 from npt.errors import UserError
 from tests.workflow.report.toy import FAILED, SCORING, random_study
 from tests.workflow.studies.frames import published_study
-from workflow.report.published import published, published_ranks
-from workflow.report.ranks import mean_ranks, rank_methods, rank_tests, sign_flip_p_value
+from workflow.presentation.published import published, published_ranks
+from workflow.presentation.ranks import mean_ranks, rank_methods, rank_tests, sign_flip_p_value
 
 Means = dict[str, dict[str, float | None]]
 TABLE_1 = published()["table_1_average_rank"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.cells import DASH, Cell, columns_of, text
-from workflow.report.statistics import by_model
-from workflow.report.titles import dataset_title, method_title, titles_of
+from workflow.presentation.cells import DASH, Cell, columns_of, text
+from workflow.presentation.statistics import by_model
+from workflow.presentation.titles import dataset_title, method_title, titles_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

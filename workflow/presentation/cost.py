@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from workflow.config.scoring import Scoring
-from workflow.report.published import paper_name, published
-from workflow.report.sections import Table
-from workflow.report.statistics import MODEL, with_columns
+from workflow.presentation.published import paper_name, published
+from workflow.presentation.sections import Table
+from workflow.presentation.statistics import MODEL, with_columns
 
 MEASURES = {
     "grid": "mean",

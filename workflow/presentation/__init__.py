@@ -1,0 +1,1 @@
+"""Cells, statistics and drawings that the studies make tables and figures of."""
