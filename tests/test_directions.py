@@ -14,6 +14,7 @@ FLOORS = (
     "presentation",
     "studies",
     "report",
+    "reproduction",
     "runtime",
     "steps",
 )

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from npt.provenance import ROOT
-from performance.reproduction.cells import Cell, published_cells
-from performance.reproduction.page import PATH, agreement, cell_text, counts, page, source_marks
-from performance.reproduction.values import (
+from tests.rows import row, study_frame
+from workflow.presentation.published import published
+from workflow.reproduction.cells import Cell, published_cells
+from workflow.reproduction.page import PATH, agreement, cell_text, counts, page, source_marks
+from workflow.reproduction.values import (
     PLANNED,
     REDUCED,
     UNPLANNED,
@@ -19,8 +21,6 @@ from performance.reproduction.values import (
     reproduced,
     rows_by_model,
 )
-from tests.rows import row, study_frame
-from workflow.presentation.published import published
 
 COUNTED = (2, 6, 7)  # tables whose published.json has numbers instead of texts
 

@@ -14,10 +14,10 @@ import pytest
 
 from npt.data.datasets import datasets
 from npt.metrics import METRICS
-from performance.reproduction.cells import Cell, published_cells
-from performance.reproduction.values import FULL_SIZE, Model, models_of
 from workflow.config.scoring import Scoring
 from workflow.presentation.published import published
+from workflow.reproduction.cells import Cell, published_cells
+from workflow.reproduction.values import FULL_SIZE, Model, models_of
 from workflow.results.row import recorded_settings
 from workflow.studies import kinds
 

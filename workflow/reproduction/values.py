@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from performance.reproduction.cells import Cell, published_cells
 from workflow.config.fields import BASE, TUNED
 from workflow.config.models import Study
 from workflow.config.reading import read_file
@@ -18,6 +17,7 @@ from workflow.presentation.published import in_standard_errors, paper_name, publ
 from workflow.presentation.statistics import MODEL, fold_means, standard_error
 from workflow.presentation.titles import CONFIGS
 from workflow.report.summary import REFERENCE, stored_study
+from workflow.reproduction.cells import Cell, published_cells
 from workflow.studies.ablation.view import paper_table
 from workflow.studies.corruption.view import with_changes
 

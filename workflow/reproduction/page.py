@@ -10,11 +10,11 @@ from string import ascii_lowercase
 
 import pandas as pd
 
-from performance.reproduction.values import REASONS, STATES, Reproduced, reproduced_cells
 from workflow.presentation.cells import formatted, number
 from workflow.presentation.statistics import t_quantile
 from workflow.presentation.titles import dataset_title, method_title
 from workflow.report.summary import REFERENCE
+from workflow.reproduction.values import REASONS, STATES, Reproduced, reproduced_cells
 
 PATH = REFERENCE / "REPRODUCTION.md"
 TITLES = {
@@ -34,7 +34,7 @@ TITLES = {
 }
 HEAD = (
     "How to read a cell: [docs/reproduction.md](../../docs/reproduction.md). "
-    "`python -m performance.reproduction.page` writes this page from the paper's printed numbers "
+    "`python -m workflow.reproduction.page` writes this page from the paper's printed numbers "
     "(`workflow/presentation/published.json`), the rows beside it, and the plans of the "
     "configurations."
 )
