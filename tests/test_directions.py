@@ -17,6 +17,7 @@ FLOORS = (
     "reproduction",
     "runtime",
     "steps",
+    "table",
 )
 
 

@@ -22,7 +22,9 @@ from npt.provenance import ROOT
 from tests.smoke.running import state_of, wait_until
 from workflow.config.reading import as_yaml, parse
 from workflow.planning import paths
-from workflow.table import Benchmark, explained, read_table, run
+from workflow.table.__main__ import read_table, run
+from workflow.table.benchmark import Benchmark
+from workflow.table.explanation import explained
 
 LIMIT = 3600.0  # seconds
 
@@ -253,7 +255,7 @@ def test_names_of_classes_are_not_rounded(tmp_path: Path) -> None:
 def test_the_time_limit_ends_the_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = tmp_path / "Snakefile"
     rules.write_text("rule:\n  output: 'x'\n  shell: 'echo $$ > started; exec sleep 600'\n")
-    monkeypatch.setattr("workflow.table.SNAKEFILE", rules)
+    monkeypatch.setattr("workflow.table.benchmark.SNAKEFILE", rules)
     dataset, _ = read_table(asked(ROOT / "docs/tutorials/yachts.csv", target="resistance"))
     benchmark = Benchmark(tmp_path, dataset, folds=3, cores=1)
     benchmark.config.write_text("{}")

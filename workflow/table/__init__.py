@@ -1,0 +1,1 @@
+"""The command `npt-benchmark`: the benchmark of one table."""
