@@ -30,6 +30,7 @@ from workflow.report.summary import reference_study
 from workflow.studies import kinds
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FINDINGS = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -159,6 +160,17 @@ def test_ranks_of_six_methods_on_held_out_tables() -> None:
     study = reference_study("held_out/main").query("method in @six")
     means = primary_summary(study, SCORING).groupby("method")["rank"].mean()
     assert means[six].round(1).tolist() == [2.5, 2.4, 2.8, 3.7, 4.7, 4.9]
+    text = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
+    study["loss"] = study["test_rmse"].fillna(study["test_nll"])
+    ranks = study.pivot_table("loss", ["task", "dataset"], "method")[six].rank(axis=1)
+    is_regression = ranks.index.get_level_values("task") == "regression"
+    for title, part in (
+        ("12 regressions", ranks[is_regression]),
+        ("20 classifications", ranks[~is_regression]),
+        ("all 32", ranks),
+    ):
+        cells = [f"{rank:.1f}" for rank in part.mean()]
+        assert f"| rank by loss, {title} | {' | '.join(cells)} |" in text
 
 
 def test_saint_is_better_than_the_small_npt_on_two_tables() -> None:
@@ -166,6 +178,48 @@ def test_saint_is_better_than_the_small_npt_on_two_tables() -> None:
     saint = table.tidy[table.tidy["variant"] == "saint"].set_index("dataset")
     better = saint[saint["p_value"] < 0.05]["change"].round(2)
     assert better.to_dict() == {"concrete": -1.16, "yacht": -1.42}
+
+
+def test_scores_on_the_small_tables_of_the_paper() -> None:
+    summary = primary_summary(reference_study("solved/main"), SCORING)
+    means = summary.pivot(index="method", columns="dataset", values="mean")
+    means["rank"] = summary.groupby("method")["rank"].mean()
+    columns = ["breast_cancer", "boston_housing", "concrete", "yacht", "rank"]
+    for auroc, *others in means[columns].to_numpy():
+        cells = [f"{auroc:.3f}", *(f"{value:.2f}" for value in others)]
+        assert f"|{'|'.join(cells)}|\n" in FINDINGS
+
+
+@pytest.mark.parametrize(
+    ("title", "method"),
+    [
+        ("Small NPT", "npt"),
+        ("Compact NPT", "npt_compact"),
+        ("TabR-S", "tabr"),
+        ("Solved NPT", "npt_solved"),
+        ("GP", "gaussian_process"),
+        ("ModernNCA", "modern_nca"),
+        ("xRFM", "xrfm"),
+        ("k-NN", "knn"),
+    ],
+)
+def test_dependence_and_benefit_on_three_tables(title: str, method: str) -> None:
+    (line,) = re.findall(rf"^\|{title}\|(\d+ %.*)\|$", FINDINGS, re.MULTILINE)
+    share, *cells = line.split("|")
+    trained = reference_study("row_models/benefit").query("method == @method")
+    concrete = trained.query("dataset == 'concrete' and variant == 'base'")
+    assert share == f"{100 * concrete['corrupted_moved'].mean():.0f} %"
+    tidy = table_of("row_models/benefit", "benefit").tidy
+    rows = tidy.query("method == @method and source == 'other rows' and task == 'regression'")
+    effects = [*rows["depends"], *rows["benefits"]]
+    p_values = [*rows["depends_p_value"], *rows["benefits_p_value"]]
+    for cell, effect, p in zip(cells, effects, p_values, strict=True):
+        if cell == "–":
+            assert np.isnan(effect)
+            continue
+        number = cell.strip("*")
+        digits = len(number.partition(".")[2])
+        assert (f"{np.exp(effect):.{digits}f}", cell != number) == (number, p < 0.05)
 
 
 @pytest.mark.parametrize(
@@ -364,6 +418,14 @@ def test_scores_with_few_rows() -> None:
     assert f"{few.item()},\n{more.item()} or {most.item()} labelled validation rows" in text
 
 
+def test_dependence_goes_with_noise_in_controls_too() -> None:
+    measured = json.loads((ROOT / "performance/results/when_rows_help.json").read_text("utf-8"))
+    rows = pd.DataFrame(measured["rows"]).query("effect == 'depends' and fact == 'noise'")
+    found = rows.pivot(index="method", columns="of", values="correlation").round(2)
+    assert found.loc["npt_compact"].to_dict() == {"classifications": -0.83, "regressions": -0.88}
+    assert found.loc["npt_solved"].to_dict() == {"classifications": -0.85, "regressions": -0.96}
+
+
 def test_small_npt_ranks_as_catboost() -> None:
     tests = rank_tests(reference_study("public/with_npt"), SCORING)
     ranks = tests.ranks.mean().droplevel("variant").round(1)
@@ -504,6 +566,26 @@ def test_scores_on_one_fold_of_larger_tables() -> None:
     income = reference_study("baselines/income")
     for measure, value in (("auroc", 0.956), ("accuracy", 0.958), ("nll", 0.109)):
         assert income[f"test_{measure}"].round(3).tolist() == [value, value]
+
+
+def test_errors_of_the_lookup_tasks() -> None:
+    table = table_of("lookup_cpu/lookup", "lookup").tidy
+    text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+    columns = ["rmse", "published_npt", "nearest_rmse", "neighbours_rmse", "intervention_slope"]
+    for values in table[columns].to_numpy():
+        assert f"|{'|'.join(f'{value:.2f}' for value in values)}|\n" in text
+
+
+def test_errors_of_solved_npt_without_a_part() -> None:
+    tidy = table_of("solved/parts", "ablation").tidy
+    means = tidy.pivot(index="variant", columns="dataset", values="mean")
+    p_values = tidy.pivot(index="variant", columns="dataset", values="p_value")
+    cells = means.map("{:.2f}".format)
+    cells["breast_cancer"] = means["breast_cancer"].map("{:.3f}".format)
+    cells = cells.mask(p_values < 0.05, "**" + cells + "**")
+    text = (ROOT / "docs/solved.md").read_text(encoding="utf-8")
+    for line in cells[["breast_cancer", "boston_housing", "concrete", "yacht"]].to_numpy():
+        assert f"| {' | '.join(line)} |\n" in text
 
 
 def test_npt_looks_rows_up_and_follows_the_intervention() -> None:

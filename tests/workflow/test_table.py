@@ -47,10 +47,14 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _named_numbers(text: str) -> dict[str, list[float]]:
-    """Numbers in parentheses behind a name, such as `GP (0.445)`."""
+    """Numbers of names, such as `GP (0.445)`, `51 (GP)` and those of the first explained row."""
     numbers = defaultdict(list)
     for name, number in re.findall(r"(\w+) \(([\d.]+)\)", text):
         numbers[name].append(float(number))
+    for number, name in re.findall(r"([\d.]+) \(([A-Z][\w ]+)\)", text):
+        numbers[name].append(float(number))
+    explained_row, *_ = re.findall(r"^(?: +[\d.]+){7}$", text, re.MULTILINE)
+    numbers["explained row"] = [float(number) for number in explained_row.split()]
     return numbers
 
 

@@ -12,7 +12,20 @@ from workflow.results.collection import collect
 from workflow.results.study_file import write_study
 
 
-@pytest.mark.parametrize("name", ["quick", "mechanisms", "paper_tenth", "solved", "lookup_cpu"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "quick",
+        "mechanisms",
+        "paper_small",
+        "paper_tenth",
+        "training_length",
+        "solved",
+        "compact_ablation",
+        "lookup_cpu",
+        "images",
+    ],
+)
 def test_readmes_of_the_reference_are_current(name: str) -> None:
     folder = REFERENCE / name
     assert folder_summary(folder) == (folder / README).read_text(encoding="utf-8")

@@ -88,8 +88,8 @@ def influence_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
         axis.invert_yaxis()
         task = part["task"].iloc[0]
         unit = "standard deviations" if task == "regression" else "probability"
-        axis.set_xlabel(f"influence, {unit}")
-        axis.set_title(f"{dataset_title(str(dataset))}, with {error_label(task)}")
+        axis.set_xlabel(f"influence, {unit}", loc="right")
+        axis.set_title(f"{dataset_title(str(dataset))}, with {error_label(task)}", loc="right")
     legend_below(figure, columns=3)
     return figure
 
