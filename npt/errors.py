@@ -60,8 +60,8 @@ def require_known(name: Any, allowed: Collection[str], where: str) -> None:
 
 
 def listed(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
-    """Names separated by commas, quoted if they have one; the first `most` of many."""
-    names = [repr(name) if "," in name else name for name in names]
+    """Names separated by commas, quoted if they have one or are blank; the first `most` of many."""
+    names = [repr(name) if "," in name or not name.strip() else name for name in names]
     shown = names[:most]
     if len(names) > most:
         shown.append(f"and {len(names) - most:,} more")

@@ -1,7 +1,7 @@
 """Predictions of every method and facts of every probe on small tables, for `golden.json`.
 
-`python -m tests.contract.golden` writes the file anew: after a version was raised, or for a new
-method or kind.
+`python -m tests.contract.golden` writes the file anew: after a version was raised, that of the
+metrics, too, or for a new method or kind.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from npt.errors import UserError
 from npt.evaluation import evaluate
 from npt.interface import Resources
 from npt.method import Method
+from npt.metrics import METRICS_VERSION
 from npt.nn.probe import NPTProbe
 from npt.table import Column, Split, Table, Task
 from tests.conftest import first_split, make_table
@@ -56,7 +57,7 @@ def golden(name: str) -> dict[str, Any]:
     if name.startswith("probe "):
         _, kind, *part = name.split()
         return {
-            "version": kinds()[kind].version,
+            "version": f"{kinds()[kind].version}, metrics {METRICS_VERSION}",
             "values": _rounded(_of_kind(kinds()[kind], *part)),
         }
     method = methods()[name]

@@ -145,8 +145,11 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]
         try:
             dataset, custom = as_task("classification")
         except UserError as error:
-            messages = dict.fromkeys((str(regression_error), str(error)))
-            raise UserError("; or: ".join(messages)) from None
+            if str(error) == str(regression_error):
+                raise
+            raise UserError(
+                f"with --task regression: {regression_error}; with --task classification: {error}"
+            ) from None
         levels = pd.Series(custom.table.columns[custom.table.target].levels)
         if pd.to_numeric(levels, errors="coerce").count() > FEW_CLASSES:  # numbers with a word
             raise UserError(f"{regression_error}; or say --task classification") from None

@@ -41,16 +41,16 @@ def test_wrong_options_are_refused(name: str, options: dict[str, Any], key: str)
 
 
 def test_a_kind_has_the_name_of_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "noise"
+    folder = tmp_path / "misnamed"
     folder.mkdir()
     (folder / "__init__.py").write_text(
         "from workflow.studies.study_kind import StudyKind\n"
         "KIND = StudyKind(name='corruption', title='', order=0)\n"
     )
     monkeypatch.setattr(sys.modules["workflow.studies"], "__path__", [str(tmp_path)])
-    with pytest.raises(UserError, match=r"noise/__init__\.py: declares 'corruption'"):
+    with pytest.raises(UserError, match=r"misnamed/__init__\.py: declares 'corruption'"):
         kinds.__wrapped__()
-    sys.modules.pop("workflow.studies.noise")
+    sys.modules.pop("workflow.studies.misnamed")
 
 
 def test_kinds_accept_the_methods_that_they_can_probe() -> None:
