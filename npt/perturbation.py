@@ -89,8 +89,8 @@ class Perturbation:
         order = order[self.chosen_rows(layout)[others[order]]]
         count = round(self.share * len(order))
         if self.kind == "delete":
-            kept = np.sort(order[min(count, len(others) - 1) :])
-            return np.append(0, others[kept])[:, None]
+            deleted = order[: min(count, len(others) - 1)]
+            return np.append(0, np.delete(others, deleted))[:, None]
         sources = np.repeat(np.arange(len(layout.parts))[:, None], layout.columns, axis=1)
         chosen = order[:count]
         # The draws do not depend on the share: a larger one perturbs the same rows and more.

@@ -2,13 +2,16 @@
 
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import SVC
@@ -20,6 +23,7 @@ GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(60, 2))
 Y = X[:, 0] - X[:, 1]
 LABELS = np.where(Y > 0, "above", "below")
+FOLD = [(np.arange(50), np.arange(50, 60))]
 FRAME = pd.DataFrame({"number": X[:, 0], "text": np.where(X[:, 1] > 0, "a", "b")})
 
 
@@ -34,6 +38,8 @@ FRAME = pd.DataFrame({"number": X[:, 0], "text": np.where(X[:, 1] > 0, "a", "b")
 )
 def test_models_that_keep_rows_depend_on_them(model: object) -> None:
     found = dependence(model, X, Y, cv=2, draws=2)
+    means = found.losses[["before", "after"]].mean()
+    assert found.effect == pytest.approx(np.sqrt(means["after"] / means["before"]))
     assert found.effect > 1.3
     assert found.p_value < 1e-3
     assert sorted(found.losses["row"]) == list(range(60))
@@ -49,6 +55,58 @@ def test_classes_depend_on_each_part_of_other_rows(model: object, columns: str) 
     assert found.effect > 0
     assert found.effect == pytest.approx((found.losses["after"] - found.losses["before"]).mean())
     assert "NLL +" in str(found)
+
+
+@pytest.mark.parametrize("features", [X, FRAME], ids=["array", "frame"])
+@pytest.mark.parametrize("columns", ["all", "features", "target"])
+def test_only_the_chosen_columns_are_permuted(features: Any, columns: Any) -> None:
+    given = []
+
+    def with_rows(fitted: object, *rows: Any) -> object:
+        given.append(rows)
+        return fitted
+
+    dependence(
+        DummyRegressor(), features, Y, columns=columns, cv=FOLD, draws=1, with_rows=with_rows
+    )
+    ((permuted, target),) = given
+    before, after = np.asarray(features)[:50], np.asarray(permuted)
+    for column in range(2):
+        assert sorted(after[:, column]) == sorted(before[:, column])
+    keeps_rows = set(map(tuple, after)) <= set(map(tuple, before))
+    assert keeps_rows == (columns == "target")
+    assert sorted(target) == sorted(Y[:50])
+    assert np.array_equal(target, Y[:50]) == (columns == "features")
+
+
+def test_a_loss_is_a_mean_over_draws() -> None:
+    models = []
+
+    def with_rows(fitted: Any, *rows: Any) -> Any:
+        models.append(clone(fitted).fit(*rows))
+        return models[-1]
+
+    found = dependence(KNeighborsRegressor(), X, Y, cv=FOLD, draws=3, with_rows=with_rows)
+    losses = [(model.predict(X[50:]) - Y[50:]) ** 2 for model in models]
+    assert found.losses["after"].to_numpy() == pytest.approx(np.mean(losses, axis=0))
+
+
+def test_a_process_keeps_the_kernel_that_it_has_learned() -> None:
+    process = GaussianProcessRegressor(RBF(10.0), alpha=0.1)
+
+    def with_rows(fitted: Any, *rows: Any) -> Any:
+        return GaussianProcessRegressor(fitted.kernel_, alpha=0.1, optimizer=None).fit(*rows)
+
+    found = dependence(process, X, Y, cv=FOLD)
+    expected = dependence(process, X, Y, cv=FOLD, with_rows=with_rows)
+    pd.testing.assert_frame_equal(found.losses, expected.losses)
+
+
+def test_a_class_without_train_rows_has_no_probability() -> None:
+    labels = np.append(LABELS[:59], "unseen")
+    found = dependence(KNeighborsClassifier(), X, labels, cv=FOLD)
+    assert found.losses["before"].idxmax() == 9
+    assert found.losses["before"].iloc[9] > 30
 
 
 def test_sparse_rows_are_those_of_an_array() -> None:

@@ -85,12 +85,28 @@ def test_the_control_changes_nothing_and_corruption_does(task: Task) -> None:
         assert np.allclose(values, clean, atol=1e-5) == (perturbation is INTACT)
 
 
+def test_rows_of_two_parts_are_predicted_each_in_its_mode() -> None:
+    learner, _, split = small_npt("multiclass", target_mask=0.5)
+    parts = (split.validation, split.test)
+    apart = [learner.predict(rows).values for rows in parts]
+    together = learner.predict(np.concatenate(parts)).values
+    assert np.allclose(together, np.concatenate(apart), atol=1e-6)
+
+
 def test_without_datapoint_attention_nothing_changes() -> None:
     learner, _, split = small_npt("multiclass", between_datapoints=False)
     control = NPTProbe(learner).predict_perturbed(split.test, INTACT, 0)
     for perturbation in PERTURBED:
         values = NPTProbe(learner).predict_perturbed(split.test, perturbation, 0)
         assert np.array_equal(values, control)
+
+
+def test_without_cells_that_differ_predictions_are_the_same_bits() -> None:
+    learner, _, split = small_npt("multiclass")
+    probe = NPTProbe(learner)
+    hidden = Perturbation("shuffle", 1.0, columns="target", rows="test")
+    perturbed = probe.predict_perturbed(split.test, hidden, 0)
+    assert np.array_equal(perturbed, probe.predict(split.test))
 
 
 def test_default_draws_stay_as_they_are() -> None:
@@ -125,6 +141,12 @@ def test_only_the_chosen_cells_move(columns: ColumnChoice, rows: RowChoice) -> N
         assert not has_column or np.mean(sources[1:, j][chosen] != others[chosen]) > 0.8
 
 
+def test_deletion_is_of_the_chosen_rows_alone() -> None:
+    inputs = layout(60, 4)
+    sources = Perturbation("delete", 1.0, rows="train").sources(1, 4, inputs)
+    assert sources[:, 0].tolist() == [0, *np.flatnonzero(inputs.parts)]
+
+
 def test_duplicates_belong_to_the_part_of_their_original() -> None:
     changes = {"lookup": "original", "target_mask": 1.0, "batch_rows": 20}
     learner, _, split = small_npt("regression", **changes)
@@ -133,6 +155,14 @@ def test_duplicates_belong_to_the_part_of_their_original() -> None:
         for query, context in enumerate(group.contexts):
             numbers = np.append(group.rows[query], context) % len(parts)
             assert np.array_equal(group.layout(query).parts, parts[numbers])
+
+
+def test_some_queries_of_a_group_are_predicted_as_among_all() -> None:
+    learner, _, split = small_npt("regression")
+    (group,) = NPTProbe(learner).query_groups(split.test)
+    kept = [np.arange(5 + query) for query in range(len(group.rows))]
+    every = group.predict(range(len(kept)), kept)
+    assert np.allclose(group.predict([3, 1], [kept[3], kept[1]]), every[[3, 1]], atol=1e-6)
 
 
 def test_knn_depends_on_train_rows_alone() -> None:

@@ -120,8 +120,8 @@ def test_products_in_bfloat16_are_near(changes: dict[str, Any], rows: int) -> No
 def test_attention_weights_are_those_that_are_used(kernel: str) -> None:
     model = network(kernel=kernel, layers=2)
     x = cells(6)
-    rows = torch.arange(6)[None]
-    weights = model.attention_weights(x, rows)[0]  # (1, k, 6, 6)
+    rows = torch.arange(6).flip(0)[None]
+    weights = model.attention_weights(x, rows)[0].flip(2)  # (1, k, 6, 6)
     assert torch.allclose(weights.sum(-1), torch.ones_like(weights.sum(-1)), atol=1e-6)
     block = model.blocks[0]
     assert isinstance(block, Block)
@@ -136,13 +136,26 @@ def test_attention_weights_are_those_that_are_used(kernel: str) -> None:
     assert torch.allclose(model(x), expected, atol=1e-6)
 
 
+def test_attention_weights_are_of_the_tokens_that_reach_a_block() -> None:
+    model = network()
+    x = cells(6)
+    rows = torch.arange(6)[None]
+    weights = model.attention_weights(x, rows)
+    *first, third, _ = model.blocks
+    model.blocks = torch.nn.ModuleList(first)
+    assert isinstance(third, Block)
+    expected = third.probabilities(model(x).flatten(2), rows, None)
+    assert torch.allclose(weights[2], expected)
+
+
 @pytest.mark.parametrize(("norm", "shifted"), [("centre", True), ("none", False)])
 def test_norm_without_division(norm: str, shifted: bool) -> None:
     block = tied_block(layer_norm=norm)
     x = torch.randn(1, 5, 8, dtype=torch.double)
     queries = block.project(x)[0]
     assert torch.allclose(block.project(2 * x)[0], 2 * queries)
-    assert torch.allclose(block.project(x + 3)[0], queries) == shifted
+    moved = x + torch.arange(5)[:, None]  # each row by its own number
+    assert torch.allclose(block.project(moved)[0], queries) == shifted
 
 
 def test_equal_rows_have_no_distance_in_bfloat16() -> None:

@@ -11,10 +11,15 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 
 from npt.nn.block import TiedBlock
+from npt.nn.column_layout import ColumnLayout
+from npt.nn.embedding import ColumnEmbedding
 from npt.nn.influence import block_bounds, influence_bound
 from npt.nn.inputs import ModelInput
 from npt.nn.lipschitz import ORDERS, Norm, attention_bound, second_moment
+from npt.nn.settings import TIED_KERNELS
 from tests.npt.nn.test_kernels import SETTINGS, cells, network, tied_block
+from tests.npt.nn.test_patches import images
+from tests.npt.nn.test_patches import network as image_network
 
 CHANGES = (1.0, 1.0, 0.0, 0.0)
 PUBLISHED = {2: 2.11, 16: 6.53, 1000: 18.68}
@@ -70,6 +75,14 @@ def test_bounds_of_a_block_are_those_of_its_layers(layer_norm: str, slope: float
     assert feed_forward == pytest.approx(1 + 1.129 * (0.25 * 8) * (0.5 * 8))
 
 
+def test_contractive_values_are_divided_by_the_smaller_bound() -> None:
+    tied, contractive = (tied_block(kernel=kernel) for kernel in TIED_KERNELS)
+    x = torch.randn(1, 5, 8, dtype=torch.double)
+    smaller = contractive.bound(5, "euclidean")
+    assert smaller < contractive.bound(5)
+    assert torch.allclose(contractive.project(x)[2], tied.project(x)[2] * 0.9 / smaller)
+
+
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
@@ -123,6 +136,35 @@ def test_influence_is_within_its_bound(kernel: str, layer_norm: str, norm: Norm)
         assert other < same
 
 
+@pytest.mark.parametrize("norm", ORDERS)
+def test_bounds_of_blocks_are_multiplied(norm: Norm) -> None:
+    """Two pairs of blocks, over 6 rows and over 4 columns."""
+    model = network(kernel="l2_tied", layer_norm="none")
+    changes = model.embedding.largest_changes(CHANGES)  # type: ignore[union-attr]
+    same = torch.linalg.vector_norm(changes, ORDERS[norm]).item()
+    other = 0.0
+    for block, positions in zip(model.blocks, (6, 4, 6, 4), strict=True):
+        residual, attention, feed_forward = block_bounds(block, positions, norm)  # type: ignore[arg-type]
+        source = same if positions == 6 else other
+        other = (residual * other + attention * source) * feed_forward
+        same *= (residual + attention) * feed_forward
+    head = torch.linalg.matrix_norm(model.head.target_layer()[0], ORDERS[norm]).item()
+    expected = pytest.approx((same * head, other * head))
+    assert influence_bound(model, 6, CHANGES, norm) == expected
+
+
+def test_the_largest_change_of_a_category_is_its_range() -> None:
+    embedding = ColumnEmbedding(ColumnLayout((3, 1), (False, True), 1), 2)
+    category = [[0.0, 1.0], [5.0, 2.0], [1.0, 3.0]]
+    masked = [9.0, 9.0]
+    embedding.weight.data = torch.tensor([*category, masked, [-3.0, 2.0], masked])
+    assert embedding.largest_changes((1.0, 2.0)).tolist() == [[5.0, 2.0], [6.0, 4.0]]
+
+
+def test_images_have_no_bound() -> None:
+    assert influence_bound(image_network(images(4)), 6, (), "maximum") == (math.inf, math.inf)
+
+
 @pytest.mark.parametrize(
     "changes", [{"kernel": "dot"}, {"kernel": "l2"}, {"layer_norm": "standard"}]
 )
@@ -145,3 +187,4 @@ def test_without_attention_to_other_rows_none_has_influence(changes: dict[str, A
         same, other = influence_bound(model, 6, CHANGES, norm)
         assert math.isfinite(same)
         assert other == 0
+        assert influence_bound(model, 1, CHANGES, norm) == (same, 0)

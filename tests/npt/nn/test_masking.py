@@ -8,6 +8,7 @@ import torch
 
 from npt.data.encoding import statistics
 from npt.errors import UserError
+from npt.nn.duplicates import noisy_from
 from npt.nn.inputs import PART, EncodedTable
 from npt.nn.masking import Masked, mask
 from npt.nn.settings import NPTSettings
@@ -99,6 +100,12 @@ def test_selected_cells_are_hidden_or_randomised() -> None:
     assert is_near(is_right, 0.5)
 
 
+def test_scored_targets_are_hidden_where_no_feature_is() -> None:
+    data = encoded(np.tile(nine_rows(), (1000, 1)))
+    masked = masked_by(data, "train", PLAIN.changed(target_mask=0.5))
+    assert is_near(masked.cells.mask[0, masked.labels, 2] == 1, 0.9)
+
+
 def is_near(cells: torch.Tensor, share: float) -> bool:
     error = (share * (1 - share) / len(cells)) ** 0.5
     return abs(cells.double().mean().item() - share) < 4 * error
@@ -106,13 +113,14 @@ def is_near(cells: torch.Tensor, share: float) -> bool:
 
 def test_a_missing_target_is_hidden_and_never_scored() -> None:
     values = nine_rows()
-    values[1, 2] = np.nan
+    missing = [1, 4, 7]  # one in each part
+    values[missing, 2] = np.nan
     data = encoded(values)
     for mode in PARTS:
         for share in (1.0, 0.1, 0.5):
             masked = masked_by(data, mode, PLAIN.changed(target_mask=share))
-            assert masked.cells.mask[0, 1, 2] == 1
-            assert not masked.labels[1]
+            assert masked.cells.mask[0, missing, 2].all()
+            assert not masked.labels[missing].any()
 
 
 def test_the_input_does_not_depend_on_hidden_targets() -> None:
@@ -190,6 +198,14 @@ def test_noise_is_never_scored_as_a_feature(variant: str) -> None:
     is_noise = variant.startswith("random_features")
     assert masked.features[:, :6].any(0).tolist() == [True] * 3 + [not is_noise] * 3
     assert masked.cells.mask[0, :60, 3:6].any() != is_noise
+
+
+@pytest.mark.parametrize(
+    ("variant", "first"),
+    [("random_features", [0, 0, 0, 1]), ("released_random_features", [0, 1, 2, 2])],
+)
+def test_some_features_are_noisy_in_any_table(variant: str, first: list[int]) -> None:
+    assert [noisy_from(variant, features) for features in (1, 2, 3, 4)] == first
 
 
 @pytest.mark.parametrize("variant", RELEASED)

@@ -135,6 +135,8 @@ def test_every_dropout_has_its_rate_and_its_own_masks() -> None:
     layers = [layer for layer in model.modules() if isinstance(layer, Dropout)]
     attention = [block.drop_attention for block in model.blocks]
     assert {layer.rate for layer in attention} == {0.3}
+    to_itself = network(attends_to="self", attention_dropout=0.3)
+    assert [block.drop_attention.rate for block in to_itself.blocks] == [0, 0.3, 0, 0.3]
     assert {layer.rate for layer in layers if layer not in attention} == {0.2}
     assert {layer.key for layer in layers} == {7}
     assert len({layer.site for layer in layers}) == 2 + 4 * len(model.blocks)

@@ -1,6 +1,7 @@
 """Attention between datapoints: measures of the weights of heads, compared with distances."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,16 +114,20 @@ def test_partner_is_the_attention_to_the_own_duplicate() -> None:
     first = heads(NPTProbe(trained), table, split.test)[0, 0]
     assert first["typical"].notna().all()
     partner = dict(zip(split.test.tolist(), first["partner"], strict=True))
+    attentions = {attention.row: attention for attention in NPTProbe(trained).attention(split.test)}
     for batch in query_batches(trained, split.test):
         weights = trained.model.attention_weights(batch.inputs, batch.queries[None])[0][0, 0]
         for line, query in zip(weights, batch.queries.tolist(), strict=True):
             duplicate = len(batch.rows) + query
             expected = partner[int(batch.rows[query])]
             assert line[duplicate].item() == pytest.approx(expected, rel=1e-5)
+            head = attentions[int(batch.rows[query])].weights[0][0]
+            assert head == pytest.approx(np.delete(line.tolist(), query), rel=1e-5)
 
 
 def test_heads_are_compared_with_those_before_training() -> None:
     trained, table, split = small_npt("regression")
+    trained = replace(trained, seed=3)
     rows = split.test[:4]
     query = ProbeQuery(NPTProbe(trained), table, split, rows, 0, KIND.options())
     facts, _ = KIND.probe(query)

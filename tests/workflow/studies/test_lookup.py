@@ -76,6 +76,14 @@ def test_an_intervention_keeps_the_marks_of_released_variants() -> None:
         assert with_target(model, row, value - shift) == pytest.approx(prediction, abs=1e-4)
 
 
+def test_missing_targets_are_not_swept() -> None:
+    trained, table, _ = lookup_npt(90, lookup="add_one", updates=1)
+    truth = table.truth
+    truth[truth.argmax()] = np.nan
+    values = NPTProbe(trained).swept_values(table.with_numbers(table.target, truth), 2)
+    assert values.tolist() == [np.nanmax(truth), np.nanmin(truth)]
+
+
 def test_the_nearest_neighbour_is_exact_or_off_by_the_shift() -> None:
     table, split = unrelated(300)
     deviation = statistics(table, split).scale[table.target]

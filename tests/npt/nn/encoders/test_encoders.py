@@ -1,6 +1,7 @@
 """Encoders of images, and NPT on images that one makes a token of."""
 
 import math
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +25,7 @@ from npt.nn.settings import NPTSettings, PixelSettings
 from npt.nn.trained import TrainedNPT
 from npt.nn.trained_network import decoded
 from npt.perturbation import Perturbation
-from npt.table import Image
+from npt.table import Image, Split
 from tests.npt.compact.tables import consecutive
 from tests.npt.nn.test_patches import images
 from tests.npt.test_settings import ENCODED
@@ -211,19 +212,20 @@ RESNET = NPTSettings(
     evaluate_every=1,
     augment=True,
 )
+IMAGES = images(target=0)  # an index that a feature of an encoding has too
 SPLIT = consecutive(80, 20, 20)
 SIREN = {"encoder": "siren", "pooling": 2, "pixels": {"span": True, "threshold": 0.1}}
 
 
 def untrained_on_images(settings: NPTSettings) -> TrainedNPT:
     """A network with initial weights, and the images to train it on."""
-    return TrainedNPT.untrained(settings, torch.device("cpu"), images(), SPLIT, 0)
+    return TrainedNPT.untrained(settings, torch.device("cpu"), IMAGES, SPLIT, 0)
 
 
 @pytest.fixture(scope="module")
 def trained() -> TrainedNPT:
     """A small residual network, which no test changes."""
-    return fitted(RESNET.changed(learning_rate=0.3), images(), SPLIT)
+    return fitted(RESNET.changed(learning_rate=0.3), IMAGES, SPLIT)
 
 
 @pytest.mark.parametrize("changes", [{}, SIREN, {"between_datapoints": False}])
@@ -242,7 +244,7 @@ def test_an_image_is_one_token(changes: dict[str, Any]) -> None:
 def test_statistics_of_normalisation_are_saved(trained: TrainedNPT, tmp_path: Path) -> None:
     path = tmp_path / "weights.pt"
     trained.save(path)
-    loaded = NPTLearner.load(RESNET, Resources(), path, images(), SPLIT, 0)
+    loaded = NPTLearner.load(RESNET, Resources(), path, IMAGES, SPLIT, 0)
     for rows in (SPLIT.test, SPLIT.validation):
         expected = trained.predict(rows).values
         assert np.isfinite(expected).all()
@@ -252,12 +254,17 @@ def test_statistics_of_normalisation_are_saved(trained: TrainedNPT, tmp_path: Pa
 
 
 def test_normalisation_before_training_is_of_train_images() -> None:
-    untrained = untrained_on_images(RESNET.changed(batch_rows=80))
+    untrained = untrained_on_images(RESNET.changed(batch_rows=60))
     untouched = untrained.model
-    before = NPTProbe(untrained).before_training().trained.model
-    inputs = untrained.data.take(torch.arange(80)).visible()
+    last = Split(0, np.arange(40, 120), np.arange(20), np.arange(20, 40))
+    probe = NPTProbe(untrained.with_table(IMAGES, last))
+    before = probe.before_training().trained.model
+    inputs = untrained.data.take(torch.arange(40, 100)).visible()
     embedding = before.embedding
     assert isinstance(embedding, ImageEmbedding)
+    expected = deepcopy(embedding)
+    expected.set_statistics(inputs)
+    assert all(map(torch.equal, embedding.buffers(), expected.buffers()))
     with torch.no_grad():
         encodings = embedding.encode(inputs)
         batch_encodings = embedding.train().encode(inputs)
