@@ -37,8 +37,8 @@ def method(baseline: Baseline) -> Method:
         seed: int,
     ) -> TrainedBaseline:
         """Fit the chosen configuration again, to a table that is blind to the test targets."""
-        changes = {"grid": single_point(chosen), "budget": None}
-        learner = build(settings.model_copy(update=changes), resources)
+        grid = single_point(chosen)
+        learner = build(settings.model_copy(update={"grid": grid}), resources)
         learner.fit(table, split, seed)
         assert learner.trained is not None
         return learner.trained

@@ -22,10 +22,11 @@ def fit_tabm(data: TrainingData, parameters: Parameters, device: torch.device) -
     Args:
         parameters: All of `TabM.defaults`.
     """
-    if not features_vary(data.train_features):
+    single = data.train_features.astype(np.float32)
+    if not features_vary(single):
         return prior(data)
     categorical = list(data.categorical)
-    varies = np.ptp(data.train_features, axis=0) > 0
+    varies = np.ptp(single, axis=0) > 0
     numeric = np.flatnonzero(varies & ~data.is_code).tolist()  # others have no bins
     network = _network(numeric, data, parameters).to(device)
     train = tensor(data.train_features, device)

@@ -107,8 +107,8 @@ class NPTEstimator(BaseEstimator):
         Names or indices of columns that are categories, besides those of text, or a mask. Whole
         numbers are indices, also where columns have numbers as names.
     settings : dict, optional
-        Further fields of `CompactSettings`, `NPTSettings` or `SolvedSettings`, such as
-        `{"heads": 2}`.
+        Further fields of `SolvedSettings`, `CompactSettings` or `NPTSettings`, such as
+        `{"heads": 2}` with `architecture="compact"`. `auto` does not choose by them.
     predict_together : bool, optional
         Whether the new rows of a call attend to each other's features (`paper`; there None means
         True). If not, each is predicted as if it were the only new row, by a forward pass over all
@@ -249,7 +249,6 @@ class NPTEstimator(BaseEstimator):
         if weights is not None:
             if architecture != "solved":
                 weights = weights / weights.max()
-                weights = weights / weights.mean()
             weights = np.append(weights, np.ones(table.rows - fitted))
         seed = seed_of(self.random_state)
         validation = np.arange(fitted, table.rows)

@@ -93,6 +93,7 @@ def test_numbers_of_configurations_models_and_fits(
         ({"grid": {}}, "knn.grid: "),
         ({"grid": {"neighbors": [1]}}, "knn.grid.neighbors"),
         ({"grid": {"p": []}}, "knn.grid.p"),
+        ({"grid": {"p": [1] * 400, "n_neighbors": [1] * 400}}, "knn.grid: 160000"),
         ({"grid": {"p": ["1e-3"]}}, "knn.grid.p"),
         ({"fixed": {"p": 1}}, "knn.fixed.p"),
         ({"grid": {"weights": ["distanc"]}}, "knn.grid.weights"),

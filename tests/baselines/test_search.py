@@ -1,7 +1,9 @@
 """The search: which configuration wins, what is fitted together, and what a failure costs."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,8 +81,11 @@ def test_a_mistake_in_code_is_raised(error: type[Exception], tmp_path: Path) -> 
 
 
 def test_too_many_train_rows_have_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Toy, "most_rows", 10)
-    with pytest.raises(Infeasible, match="at most 10"):
+    rows = len(first_split(make_table("regression")).train)
+    monkeypatch.setattr(Toy, "most_rows", rows)
+    tuned(Toy([0.0]))
+    monkeypatch.setattr(Toy, "most_rows", rows - 1)
+    with pytest.raises(Infeasible, match=f"at most {rows - 1}"):
         tuned(Toy([0.0]))
 
 
@@ -107,7 +112,7 @@ def test_a_budget_draws_the_same_of_the_whole_grid_on_every_fold() -> None:
 
 
 def test_an_interrupted_search_resumes(tmp_path: Path) -> None:
-    path = tmp_path / "search.checkpoint"
+    path = tmp_path / "runs/search.checkpoint"
     with pytest.raises(KeyboardInterrupt):
         tuned(Toy([3.0, 0.0, ValueError("no luck"), KeyboardInterrupt(), 5.0]), checkpoint=path)
     resumed = Toy([3.0, 0.0, ValueError("no luck"), 4.0, 5.0])
@@ -121,6 +126,15 @@ def test_an_interrupted_search_resumes(tmp_path: Path) -> None:
         assert trial.validation_loss == pytest.approx(expected.validation_loss, nan_ok=True)
 
 
+def test_a_group_that_is_partly_known_is_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "search.checkpoint"
+    failure = ValueError("no luck")
+    with pytest.raises(KeyboardInterrupt):
+        tuned(Toy([3.0, failure, KeyboardInterrupt()], one_fit_serves_all=True), checkpoint=path)
+    fit = tuned(Toy([3.0, failure, 0.0], one_fit_serves_all=True), checkpoint=path)
+    assert fit.chosen == {"i": 2}
+
+
 def test_what_shared_a_fit_shares_it_again(tmp_path: Path) -> None:
     path = tmp_path / "search.checkpoint"
     tuned(Toy([3.0, 0.0], one_fit_serves_all=True), checkpoint=path)
@@ -132,25 +146,46 @@ def test_what_shared_a_fit_shares_it_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["seed", "cut", "text"])
 def test_a_search_reads_its_own_lines(change: str, tmp_path: Path) -> None:
     path = tmp_path / "search.checkpoint"
-    tuned(Toy([3.0, 0.0]), checkpoint=path)
+    tuned(Toy([0.0, 3.0]), checkpoint=path)
     whole = path.read_text()
     path.write_text({"cut": whole[:-20], "text": "no lines\n"}.get(change, whole))
-    again = Toy([3.0, 0.0])
-    fit = tuned(again, seed=int(change == "seed"), checkpoint=path)
-    assert fit.chosen == {"i": 1}
-    assert again.fitted == ([1] if change == "cut" else [0, 1])
+    again = Toy([0.0, 3.0])
+    seed = int(change == "seed")
+    fit = tuned(again, seed=seed, checkpoint=path)
+    assert fit.chosen == {"i": 0}
+    assert again.fitted == ([1, 0] if change == "cut" else [0, 1])
+    third = Toy([0.0, 3.0])
+    tuned(third, seed=seed, checkpoint=path)
+    assert third.fitted == [0]  # the best alone
 
 
-def test_a_stamp_is_of_the_seed_and_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stamp_is_of_all_that_outcomes_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     baseline = baselines()["knn"]
     table = make_table("regression")
     split = first_split(table)
     data = training_data(table, split, statistics(table, split), codes=False)
 
-    def stamp(seed: int) -> str:
-        return Search(baseline, data, BaselineSettings(), seed, Resources()).journal.stamp
+    def stamp(**changes: Any) -> str:
+        search = {
+            "data": data,
+            "settings": BaselineSettings(),
+            "seed": 0,
+            "resources": Resources(),
+            **changes,
+        }
+        return Search(baseline, **search).journal.stamp
 
-    before = stamp(0)
-    assert before == stamp(0) != stamp(1)
+    assert stamp() == stamp()
+    stamps = {
+        stamp(),
+        stamp(data=replace(data, target=-data.target)),
+        stamp(settings=BaselineSettings(budget=1)),
+        stamp(seed=1),
+        stamp(resources=Resources(threads=2)),
+        stamp(resources=Resources(device="cuda")),
+    }
+    monkeypatch.setattr("baselines.search.installed_version", lambda name: "2")
+    stamps.add(stamp())
     monkeypatch.setattr(type(baseline), "version", 2)
-    assert stamp(0) != before
+    stamps.add(stamp())
+    assert len(stamps) == 8

@@ -44,6 +44,16 @@ def test_a_class_without_train_rows_has_probability_zero(name: str) -> None:
     assert predicted.sum(1) == pytest.approx(np.ones(len(split.test)))
 
 
+def test_early_stopping_leaves_out_unseen_classes() -> None:
+    table = make_table("multiclass")
+    split = without_class(table, first_split(table), "train", 1)
+    data = training_data(table, split, statistics(table, split), codes=False)
+    features, labels = data.early_stopping
+    kept = split.validation[table.truth[split.validation] != 1]
+    assert np.array_equal(features, data.features[kept])
+    assert np.array_equal(labels, table.truth[kept] // 2)
+
+
 @pytest.mark.parametrize("codes", [True, False])
 @pytest.mark.parametrize("transductive", [True, False])
 def test_features_are_standardised_over_the_stated_rows(codes: bool, transductive: bool) -> None:
@@ -75,6 +85,15 @@ def test_tabnet_trains_whatever_its_batches_leave_over(
     model = learner("tabnet", grid=grid, fixed={"max_epochs": 15, "patience": 15})
     model.fit(table, split, 0)
     assert model.predict(split.train).values.std() > 0.1 * table.truth.std()
+
+
+def test_tabm_learns_beside_an_outlier_of_a_test_row() -> None:
+    table = make_table("regression")
+    split = first_split(table)
+    numbers = table.numbers(0)
+    numbers[split.test[0]] = 1e12  # all others are one number in single precision
+    fit = learner("tabm").fit(table.with_numbers(0, numbers), split, 0)
+    assert np.isfinite(fit.validation_loss)
 
 
 @pytest.mark.parametrize("name", ["modern_nca", "tabr", "anp"])

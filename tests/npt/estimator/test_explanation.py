@@ -79,7 +79,7 @@ def test_classes_are_explained_by_their_probability(architecture: dict[str, Any]
     lines = model.explain(frame[:5], rows=2).frame
     assert np.allclose(lines["score"][::2], model.predict_proba(frame[:5]).max(1))
     assert np.array_equal(lines["prediction"][::2], model.predict(frame[:5]))
-    assert set(lines["target"]) <= set(model.classes_)
+    assert np.array_equal(lines["target"], target.to_numpy()[lines["fitted_row"]])
 
 
 def test_rows_are_as_many_as_the_context_allows() -> None:
@@ -132,9 +132,26 @@ def test_refit_and_validation_rows_have_no_effect() -> None:
     frame, target = table("regression")
     expected = NPTRegressor(**SOLVED).fit(frame, target).predict(frame)
     refitted = NPTRegressor(**SOLVED, refit=True).fit(frame, target)
-    validated = NPTRegressor(**SOLVED).fit(frame[:60], target[:60], frame[60:], target[60:])
     assert np.array_equal(refitted.predict(frame), expected)
-    assert np.array_equal(validated.predict(frame), expected)
+    for weights in (None, np.ones(60)):
+        validated = NPTRegressor(**SOLVED)
+        validated.fit(frame[:60], target[:60], frame[60:], target[60:], sample_weight=weights)
+        assert np.array_equal(validated.predict(frame), expected)
+
+
+def test_two_rows_are_enough() -> None:
+    model = NPTRegressor(**SOLVED).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert len(model.rows_) == 2
+
+
+def test_random_state_matters_to_landmarks() -> None:
+    frame, target = table("regression", 60)
+    settings = {"exact_rows": 10, "landmarks": 8}
+    predictions = []
+    for state in (0, 1):
+        model = NPTRegressor(**SOLVED, settings=settings, random_state=state)
+        predictions.append(model.fit(frame, target).predict(frame))
+    assert not np.array_equal(*predictions)
 
 
 def test_intervals_hold_the_targets_of_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,9 +49,17 @@ def test_refit_trains_on_all_rows_for_the_best_updates() -> None:
     assert not np.array_equal(weights_of(refitted), weights_of(single))
 
 
+@pytest.mark.parametrize("refit", [False, True])
+def test_repeated_rows_are_copied(refit: bool) -> None:
+    target = np.tile(np.random.default_rng(0).normal(size=20), 10)
+    features = pd.DataFrame({"name": np.tile(np.arange(20), 10).astype(str)})
+    model = regressor(**FEW, refit=refit).fit(features, target)
+    assert model.model_.trained.model.copies
+
+
 def test_given_validation_rows_are_not_trained_on() -> None:
     frame, target = table("multiclass", 40)
-    one_evaluation = {**FEW, "max_updates": 2}
+    one_evaluation = {**FEW, "max_updates": 2, "refit": True}
     weights = []
     for labels in (target[30:], target[30:].sample(frac=1, random_state=0)):
         model = classifier(**one_evaluation)
@@ -76,6 +84,8 @@ def test_given_validation_rows_follow_in_explanations() -> None:
     assert sorted(explanation.context) == list(range(1, 40))
     lines = explanation.frame
     assert np.array_equal(lines["target"], target.to_numpy()[lines["fitted_row"]])
+    other = model.with_rows(frame[:9], target[:9])
+    assert sorted(other.explain(frame[:3]).context) == list(range(9))
 
 
 def test_weight_zero_leaves_a_row_out() -> None:
@@ -199,11 +209,17 @@ def test_unusable_classes_are_refused(target: np.ndarray, message: str) -> None:
 
 def test_a_trend_is_warned_of() -> None:
     frame = pd.DataFrame({"day": np.arange(60.0), "kind": ["a", "b"] * 30})
+    frame["constant"] = np.repeat([0.0, 1.0], [40, 20])
     model = NPTRegressor(architecture="solved").fit(frame[:40], frame["day"][:40])
     with warnings.catch_warnings(action="error"):
         model.predict(frame[:44])  # some of these are beyond
-    with pytest.warns(UserWarning, match="column 'day' has 17 of 20 numbers far beyond"):
-        model.predict(frame[40:])
+        model.predict(frame[43:47])  # four may be by chance
+    earlier = frame[40:].assign(day=-frame["day"])
+    for new, beyond in ((frame[40:], 17), (earlier, 20)):
+        message = f"column 'day' has {beyond} of 20 numbers far beyond"
+        with pytest.warns(UserWarning, match=message) as warned:
+            model.predict(new)
+        assert len(warned) == 1
 
 
 def test_half_precision_numbers_are_classes() -> None:
@@ -278,6 +294,11 @@ def test_defaults_depend_on_task_and_rows(task: Task, rows: int, expected: dict[
     assert defaults == CompactSettings(evaluate_every=50, **expected)
 
 
+def test_exact_npt_is_small_by_default() -> None:
+    settings = settings_of("paper", {}, None, "regression", 100).model_dump()
+    assert [settings[name] for name in ("layers", "width", "updates")] == [4, 16, 500]
+
+
 def test_what_is_given_comes_before_defaults() -> None:
     named = {"members": 2, "max_updates": 7}
     settings = settings_of("compact", named, {"rate_scale": [0.5]}, "binary", LARGE_ROWS + 1)
@@ -292,6 +313,13 @@ def test_auto_has_the_named_hyperparameters() -> None:
         named = {**dict.fromkeys(NAMED), name: 3}
         expected = "solved" if name in KEYS["solved"] else "compact"
         assert architecture_of("auto", named, 10, of_classes=True) == expected
+
+
+@pytest.mark.parametrize(("of_classes", "most"), [(True, 1500), (False, 4000)])
+def test_auto_is_solved_up_to_a_number_of_rows(of_classes: bool, most: int) -> None:
+    named = dict.fromkeys(NAMED)
+    for rows, expected in ((most, "solved"), (most + 1, "compact")):
+        assert architecture_of("auto", named, rows, of_classes=of_classes) == expected
 
 
 ROUNDING = 1e-5
@@ -331,6 +359,12 @@ def test_rows_are_not_predicted_alone_in_the_lookup_task() -> None:
     model, new = fitted(settings=settings, max_updates=2, predict_together=False)
     with pytest.raises(ValueError, match="lookup"):
         model.predict(new)
+
+
+def test_validation_rows_are_the_stated_fraction() -> None:
+    model = paper_classifier(max_updates=1, validation_fraction=0.25)
+    model.fit(*table("multiclass", 40))
+    assert len(model.model_.split.validation) == 10
 
 
 def test_given_validation_rows_select_the_weights() -> None:

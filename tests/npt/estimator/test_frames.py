@@ -59,6 +59,8 @@ def test_categories_are_compared_by_value() -> None:
     assert mixed.numbers(0).tolist() == [1, 3, 0, 0, 2]
     with pytest.warns(UserWarning, match="'a'"):
         encoded(column([1, 2]), column(["1", "2"]))
+    with warnings.catch_warnings(action="error"):
+        encoded(column([None, None], dtype=object), column(["1", "2"]))
 
 
 def test_columns_of_different_texts_are_warned_of() -> None:
@@ -68,7 +70,8 @@ def test_columns_of_different_texts_are_warned_of() -> None:
     with warnings.catch_warnings(action="error"):
         learn_features(column(numbers), ["a"])
         learn_features(column(numbers, dtype="category"), None)
-        learn_features(column(numbers[:10] * 2), None)
+        learn_features(column(numbers[:10]), None)
+        learn_features(column(numbers[:11] * 2), None)
 
 
 def test_dates_are_seconds() -> None:
