@@ -1,1 +1,1 @@
-"""Measurements of speed, memory, tests and intervals, and pages and pictures made of results."""
+"""Measurements of speed, memory, tests and intervals, and pictures of the documents."""
