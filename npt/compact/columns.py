@@ -130,8 +130,7 @@ class Encoder:
         for index, j in enumerate(self.numeric):
             values = _numbers(table, j, rows)
             numbers[:, index] = np.nan_to_num(self.statistics.standardised(values, j))
-            filled = np.nan_to_num(values, nan=self.statistics.centre[j])
-            positions[:, index] = _positions(filled, self.edges[index])
+            positions[:, index] = _positions(np.nan_to_num(values), self.edges[index])
         codes = np.zeros((count, len(self.categorical)), np.int64)
         for index, j in enumerate(self.categorical):
             codes[:, index] = np.maximum(table.cells[j][rows], 0)

@@ -99,6 +99,14 @@ def test_metrics_of_hand_examples() -> None:
     assert calibration == pytest.approx(3 / 4 * (0.9 - 2 / 3) + 1 / 4 * 0.2)
 
 
+def test_confidences_have_fifteen_bins() -> None:
+    """0.61 and 0.68 are in two of them; 0.95 and 1 are in the last one."""
+    confidence = np.array([0.61, 0.68, 0.95, 1.0])
+    predicted = np.stack([1 - confidence, confidence], 1)
+    calibration = score("binary", np.array([0.0, 1, 1, 0]), predicted)["ece"]
+    assert calibration == pytest.approx((0.61 + 0.32 + (1 - 0.05)) / 4)
+
+
 @pytest.mark.parametrize("classes", [2, 5])
 def test_the_nll_is_the_log_loss_of_scikit_learn(classes: int) -> None:
     from sklearn.metrics import log_loss

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from npt.compact.copying import NEAREST, Residuals, moved
+from npt.compact.copying import NEAREST, Residuals, moved, nearest, shown_beyond
 from npt.compact.layers import normalised
 from npt.compact.learner import CompactLearner
 from npt.compact.model import Context
@@ -16,7 +16,7 @@ from npt.compact.settings import CompactSettings
 from npt.compact.trained import TrainedCompactNPT
 from npt.interface import Resources
 from npt.table import Split, Table
-from tests.npt.compact.tables import consecutive, fitted, table_of
+from tests.npt.compact.tables import CPU, consecutive, fitted, table_of
 
 MEMBERS, QUERIES, ROWS, WIDTH = 2, 3, 5, 4
 SETTINGS = CompactSettings(
@@ -24,13 +24,15 @@ SETTINGS = CompactSettings(
 )
 
 
-def made_up() -> tuple[torch.Tensor, torch.Tensor, Residuals, torch.Tensor]:
+def made_up(
+    classes: int = 1,
+) -> tuple[torch.Tensor, torch.Tensor, Residuals, torch.Tensor]:
     generator = torch.Generator().manual_seed(1)
     random = partial(torch.randn, generator=generator, dtype=torch.float64)
-    outputs = random(MEMBERS, QUERIES, 1)
+    outputs = random(MEMBERS, QUERIES, classes)
     rows = random(MEMBERS, QUERIES, WIDTH)
     context = random(MEMBERS, ROWS, WIDTH)
-    values = 0.2 * random(MEMBERS, ROWS, 1)
+    values = 0.2 * random(MEMBERS, ROWS, classes)
     reach = torch.tensor([0.7, 3.0], dtype=torch.float64)
     return outputs, rows, Residuals(normalised(context), values), reach
 
@@ -44,6 +46,38 @@ def test_values_are_moved_as_in_a_loop() -> None:
         weights = torch.exp(-squares / reach[member])
         move = (weights @ residuals.values[member]) / (1 + weights.sum())
         assert torch.allclose(result[member, query], outputs[member, query] + move)
+
+
+def test_probabilities_are_moved_as_in_a_loop() -> None:
+    outputs, rows, residuals, reach = made_up(3)
+    residuals = Residuals(residuals.vectors, 5 * residuals.values)
+    result = moved(outputs, rows, residuals, reach)
+    clipped = 0
+    for member, query in product(range(MEMBERS), range(QUERIES)):
+        squares = ((residuals.vectors[member] - normalised(rows)[member, query]) ** 2).sum(-1)
+        weights = torch.exp(-squares / reach[member])
+        move = (weights @ residuals.values[member]) / (1 + weights.sum())
+        expected = outputs[member, query].softmax(0) + move
+        clipped += int((expected < 1e-4).sum())
+        expected = expected.clamp(min=1e-4)
+        assert torch.allclose(result[member, query].exp(), expected / expected.sum())
+    assert clipped > 0
+
+
+def test_residuals_are_labels_minus_predictions() -> None:
+    outputs = made_up(3)[0]
+    labels = torch.eye(3).double()
+    assert torch.allclose(shown_beyond(outputs, labels), labels - outputs.softmax(-1))
+    assert torch.equal(
+        shown_beyond(outputs[..., :1], labels[:, :1]), labels[:, :1] - outputs[..., :1]
+    )
+
+
+def test_rows_at_an_equal_distance_count_too() -> None:
+    squares = 1 + 1e-6 * torch.rand(1, 1, NEAREST + 8)
+    assert nearest(squares).all()
+    squares[0, 0, 3] += 1
+    assert (~nearest(squares)).nonzero().tolist() == [[0, 0, 3]]
 
 
 def test_invisible_rows_move_nothing() -> None:
@@ -91,6 +125,18 @@ def test_residuals_of_near_rows_suffice_for_a_query() -> None:
     assert torch.allclose(predicted, expected, rtol=0, atol=1e-12)
 
 
+def test_nothing_is_copied_from_an_invisible_row() -> None:
+    trained = copying()
+    context = with_residuals(trained.context_labels)
+    assert context.residuals is not None
+    query = trained.encoded(trained.context_rows[:1])
+    invisible = torch.arange(len(trained.context_rows))[None] == 0
+    before = trained.precise.predict(query, context, invisible)
+    context.residuals.values[:, 0] += 1
+    assert torch.equal(trained.precise.predict(query, context, invisible), before)
+    assert not torch.equal(trained.precise.predict(query, context), before)
+
+
 def repeated_rows(noise: float) -> tuple[Table, Split]:
     """Every row stands three times, with one target that its features do not explain."""
     generator = np.random.default_rng(0)
@@ -122,6 +168,24 @@ def test_nothing_is_copied_from_noise() -> None:
     shuffled = np.random.default_rng(1).permutation(table.truth)
     trained = fitted(SETTINGS, table.with_numbers(2, shuffled), split, seed=0)
     assert not trained.model.copies
+
+
+@pytest.mark.parametrize(
+    ("errors", "lookup", "copies"),
+    [(0.9, "off", False), (1.1, "off", True), (1.1, "original", False)],
+)
+def test_copying_gains_more_than_a_standard_error(
+    errors: float, lookup: str, copies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = np.array([-1.0, 1.0] * 50)
+
+    def losses(trained: TrainedCompactNPT, rows: np.ndarray) -> np.ndarray:
+        return noise - errors * 0.1 if trained.model.copies else 0 * noise
+
+    monkeypatch.setattr(TrainedCompactNPT, "_losses", losses)
+    settings = SETTINGS.changed(lookup=lookup)
+    untrained = TrainedCompactNPT.untrained(settings, CPU, *repeated_rows(noise=0.1), 0)
+    assert untrained.with_copying()[0].model.copies == copies
 
 
 @pytest.mark.parametrize("blind", ["labels_of_others", "between_datapoints"])

@@ -16,7 +16,15 @@ from npt.interface import Resources
 from npt.perturbation import ColumnChoice, Perturbation
 from npt.table import TASKS, Table, Task
 from tests.conftest import first_split
-from tests.npt.compact.tables import CPU, SEED, TINY, fitted, mixed_table, small_compact
+from tests.npt.compact.tables import (
+    CPU,
+    SEED,
+    TINY,
+    fitted,
+    mixed_table,
+    small_compact,
+    started,
+)
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 
@@ -88,6 +96,17 @@ def test_evaluated_and_predicting_contexts_are_the_same() -> None:
     errors = trained.predict(split.validation).values - table.truth[split.validation]
     expected = np.mean(errors**2) / table.truth[split.train].var()
     assert fit.validation_loss == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("lookup", ["off", "original"])
+def test_losses_of_members_are_those_in_the_predicting_context(lookup: str) -> None:
+    settings = TINY.changed(context_rows=20, updates=5, copies=False, lookup=lookup)
+    table = mixed_table()
+    rows = first_split(table).validation
+    ((_, trained),) = fitted(settings, table).in_contexts(rows)
+    errors = trained.outputs(trained.features(table, rows)) - trained.encoder.labels(table, rows)
+    expected = errors.square().mean((1, 2)).tolist()
+    assert started(settings, table).run().losses.tolist() == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("rows", ["test", "validation"])

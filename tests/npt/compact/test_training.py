@@ -1,6 +1,7 @@
 """Trainings: batches, losses, best weights; updates against hand computations."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from npt.compact.training import hidden_cells, member_losses
 from npt.errors import Infeasible
 from tests.conftest import first_split
 from tests.npt.compact.tables import (
+    CPU,
     PLAIN,
+    SEED,
     TINY,
     consecutive,
     fitted,
@@ -28,9 +31,10 @@ from tests.npt.compact.tables import (
 
 
 def test_an_epoch_is_a_partition_of_the_train_rows() -> None:
-    training = started(TINY, mixed_table(rows=60))
+    training = started(TINY, mixed_table(rows=63))
     count = len(training.data.train)
     per_epoch = count // TINY.batch_size(count)
+    assert count % per_epoch > 0
     batches = [training.batch_rows(number) for number in range(1, 3 * per_epoch + 1)]
     for start in range(0, len(batches), per_epoch):
         epoch = batches[start : start + per_epoch]
@@ -68,6 +72,17 @@ def test_rows_without_a_target_are_no_train_rows() -> None:
     assert len(data.train) == len(split.train) - 3
     assert len(data.validation) == len(split.validation) - 2
     assert torch.isfinite(data.train.labels).all()
+
+
+def test_training_rows_have_their_weights() -> None:
+    table = mixed_table()
+    split = first_split(table)
+    settings = TINY.changed(evaluated_rows=5)
+    trained = TrainedCompactNPT.untrained(settings, CPU, table, split, SEED)
+    data = trained.training_rows(np.arange(table.rows))
+    assert data.train.weights.tolist() == split.train.tolist()
+    assert len(data.validation) == 5
+    assert set(data.validation.weights.tolist()) <= set(split.validation)
 
 
 def test_shares_of_hidden_cells_are_those_of_the_members() -> None:
@@ -120,6 +135,31 @@ def test_training_stops_when_no_member_improved(patience: int, updates: int) -> 
     result = started(settings).run()
     assert result.updates == updates
     assert result.best_updates == [5, 5]
+
+
+def test_last_update_is_evaluated() -> None:
+    training = started(TINY.changed(updates=7, evaluate_every=5))
+    lines = [training.evaluate(number, 0.0) for number in range(1, 8)]
+    assert [line["update"] for line in lines if line is not None] == [5, 7]
+
+
+def test_training_goes_on_while_one_member_improves() -> None:
+    training = started(STILL.changed(patience=10, updates=25))
+    training.losses.zero_()
+    training.best_updates[:] = [5, 20]
+    training.evaluate(25, 0.0)
+    assert not training.is_finished
+
+
+def test_losses_weigh_the_validation_rows() -> None:
+    weighted, alone = started(), started()
+    rows = weighted.data.validation
+    weights = torch.arange(len(rows)) == 3
+    weighted.data = replace(weighted.data, validation=replace(rows, weights=weights.float()))
+    alone.data = replace(alone.data, validation=rows.take(torch.tensor([3])))
+    for training in (weighted, alone):
+        training.evaluate(training.settings.updates, 0.0)
+    assert weighted.losses.tolist() == pytest.approx(alone.losses.tolist())
 
 
 def test_diverged_training_is_infeasible() -> None:
@@ -206,8 +246,8 @@ def test_the_average_equals_a_loop() -> None:
         decay = min(0.7, (1 + number) / (10 + number))
         for average, weight in zip(expected, weights_of(model), strict=True):
             average.mul_(decay).add_((1 - decay) * weight)
-    for average, weight in zip(optimiser.averages, expected, strict=True):
-        assert torch.allclose(average, weight, atol=1e-5)
+        for average, weight in zip(optimiser.averages, expected, strict=True):
+            assert torch.allclose(average, weight, atol=1e-6)
     assert not all(map(torch.equal, expected, weights_of(model)))
 
 

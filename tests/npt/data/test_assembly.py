@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from baselines.training_data import training_data
 from npt.data import store
 from npt.data.assembly import assemble
 from npt.data.datasets import datasets, synthetic
-from npt.data.encoding import coded_features, one_hot_features, statistics
+from npt.data.encoding import centre_and_scale, coded_features, one_hot_features, statistics
 from npt.data.preparation import prepare_declared
 from npt.errors import UserError
 from npt.table import Column, Split, Table
@@ -80,17 +81,29 @@ def test_features_use_all_rows_and_the_target_train_rows(small: Table) -> None:
 
 
 def test_a_constant_column_has_scale_one() -> None:
-    values = VALUES.copy()
-    values[:, 0] = 0.1
-    table = Table.from_values(COLUMNS, values, 2)
+    """Whatever the rounding of their mean."""
+    table = Table.from_values(COLUMNS, np.tile([0.03, 0, 1], (9, 1)), 2)
     known = statistics(table, SPLIT)
+    assert known.scale[0] == 1
     assert (known.standardised(table.numbers(0), 0) == 0).all()
+
+
+def test_tiny_numbers_have_their_scale() -> None:
+    numbers = np.array([1.0, 2, 4])
+    expected = [1e-200 * numbers.mean(), 1e-200 * numbers.std()]
+    assert centre_and_scale(1e-200 * numbers) == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_one_hot_codes_of_missing_cells_are_zeros(small: Table) -> None:
     encoded = one_hot_features(small, statistics(small, SPLIT))
     assert np.array_equal(encoded[:, 1:], np.eye(4, 3))
     assert encoded[2, 0] == 0
+
+
+@pytest.mark.parametrize("encode", [one_hot_features, coded_features])
+def test_missing_numbers_can_stay_missing(encode: Callable[..., np.ndarray], small: Table) -> None:
+    encoded = encode(small, statistics(small, SPLIT), missing=np.nan)
+    assert np.isnan(encoded).nonzero()[0].tolist() == [2]
 
 
 def test_a_missing_category_is_one_more_code(small: Table) -> None:

@@ -14,7 +14,7 @@ from npt.data.declaration import SplitRule
 from npt.data.source import acquire
 from npt.data.splits import splits
 from npt.data.store import split_hash
-from npt.table import PARTS, Split, Task
+from npt.table import PARTS, Part, Split, Task
 from tests.conftest import make_table
 from tests.npt.data.custom.tables import frame, read, write
 
@@ -52,6 +52,12 @@ def test_a_fixed_test_set_is_the_last_rows() -> None:
     (split,) = splits(make_table("binary", 100), rule)
     assert split.test.tolist() == list(range(80, 100))
     assert sizes(split) == [70, 10, 20]
+
+
+def test_fixed_validation_rows_are_the_last_before_the_test_rows() -> None:
+    rule = SplitRule(folds=1, used=1, fixed_validation_rows=15, fixed_test_rows=20)
+    (split,) = splits(make_table("regression", 100), rule)
+    assert np.array_equal(split.part(), np.repeat([0, 1, 2], [65, 15, 20]))
 
 
 @pytest.mark.parametrize(
@@ -100,6 +106,14 @@ def test_rows_of_a_group_stay_together(changes: dict[str, str], tmp_path: Path) 
     assert sorted(tested) == list(range(120))
 
 
+def test_classes_of_groups_are_spread_over_the_folds(tmp_path: Path) -> None:
+    data = frame(100)
+    data["person"] = data.index // 5
+    data["kind"] = np.where(data["person"] % 4, "b", "a")
+    for split in folds_by(data, tmp_path, group="person", target="kind", task="classification"):
+        assert (data["kind"].iloc[split.test] == "a").sum() == 5
+
+
 def test_groups_without_a_target_do_not_count(tmp_path: Path) -> None:
     data = frame(100)
     data["person"] = data.index // 5
@@ -108,14 +122,17 @@ def test_groups_without_a_target_do_not_count(tmp_path: Path) -> None:
     custom = read(path, folds=5, group="person")
     for split in custom.splits.values():
         known = np.isfinite(custom.table.truth[split.validation])
-        assert 5 <= known.sum() <= 15
+        assert known.sum() == 10
 
 
-def test_a_group_is_left_to_train_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("share", "part"), [(0.01, "validation"), (0.79, "train")])
+def test_no_part_is_without_a_group(share: float, part: Part, tmp_path: Path) -> None:
+    """The smallest group is in it."""
     data = frame(100)
-    data["person"] = data.index // 20
-    for split in folds_by(data, tmp_path, group="person", validation_share=0.79):
-        assert [len(split.train), len(split.validation)] == [20, 60]
+    data["person"] = np.repeat(range(5), [10, 15, 20, 25, 30])
+    for split in folds_by(data, tmp_path, group="person", validation_share=share):
+        people = data["person"].drop(split.test)
+        assert len(split.rows(part)) == people.value_counts().min()
 
 
 @pytest.mark.parametrize("large", [0, 50])
@@ -157,14 +174,22 @@ def test_rows_of_one_time_stay_together(tmp_path: Path) -> None:
     assert values_by_part(data["year"], split) == [{2000, 2001}, {2002}, {2003}]
 
 
+@pytest.mark.parametrize("share", [0.2, 0.8])
 @pytest.mark.parametrize("counts", [[50, 6, 2, 2], [2] * 10])
-def test_rare_classes_keep_every_row(counts: list[int], tmp_path: Path) -> None:
+def test_rare_classes_keep_every_row(counts: list[int], share: float, tmp_path: Path) -> None:
     classes = [f"class{code}" for code in np.repeat(range(len(counts)), counts)]
     path = write(tmp_path, pd.DataFrame({"x": range(len(classes)), "y": classes}))
-    folds = read(path, target="y", task="classification").splits
+    folds = read(path, target="y", task="classification", validation_share=share).splits
     assert len(folds) == 10
     for split in folds.values():
         require_partition(split, len(classes))
+
+
+def test_frequent_classes_are_spread_beside_rare_ones(tmp_path: Path) -> None:
+    data = pd.DataFrame({"x": range(60), "y": np.repeat(["a", "b", "c"], [40, 18, 2])})
+    prepared = read(write(tmp_path, data), target="y", task="classification")
+    for split in prepared.splits.values():
+        assert (prepared.table.truth[split.test] == 0).sum() == 4
 
 
 def test_known_targets_are_spread_over_the_folds(tmp_path: Path) -> None:
@@ -175,3 +200,13 @@ def test_known_targets_are_spread_over_the_folds(tmp_path: Path) -> None:
     for split in custom.splits.values():
         truth = custom.table.truth[split.test]
         assert np.isfinite(truth).sum() == 4
+
+
+def test_known_classes_are_spread_over_the_folds(tmp_path: Path) -> None:
+    data = frame(100)
+    data["kind"] = np.where(data.index % 10, "b", "a")
+    data["kind"] = data["kind"].where(data.index % 5 == 0)
+    custom = read(write(tmp_path, data), target="kind", task="classification", folds=5)
+    for split in custom.splits.values():
+        truth = custom.table.truth[split.test]
+        assert [(truth == code).sum() for code in (0, 1)] == [2, 2]

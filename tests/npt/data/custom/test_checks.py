@@ -127,6 +127,9 @@ def test_too_few_rows_groups_or_times(tmp_path: Path) -> None:
     path = write(tmp_path, frame().assign(g=list("aabb") * 10, when=1))
     refused("2 groups", path, group="g", folds=2)
     refused("times", path, time="when")
+    data = frame().assign(g=np.arange(ROWS) // 8)
+    data["price"] = data["price"].where(data["g"] < 2)
+    refused("group: 1 with a target", write(tmp_path, data), group="g", folds=5)
 
 
 @pytest.mark.parametrize(
