@@ -31,6 +31,7 @@ from workflow.studies import kinds
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FINDINGS = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
+ESTIMATORS = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
 DOCUMENTS = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -160,7 +161,6 @@ def test_ranks_of_six_methods_on_held_out_tables() -> None:
     study = reference_study("held_out/main").query("method in @six")
     means = primary_summary(study, SCORING).groupby("method")["rank"].mean()
     assert means[six].round(1).tolist() == [2.5, 2.4, 2.8, 3.7, 4.7, 4.9]
-    text = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
     study["loss"] = study["test_rmse"].fillna(study["test_nll"])
     ranks = study.pivot_table("loss", ["task", "dataset"], "method")[six].rank(axis=1)
     is_regression = ranks.index.get_level_values("task") == "regression"
@@ -170,7 +170,7 @@ def test_ranks_of_six_methods_on_held_out_tables() -> None:
         ("all 32", ranks),
     ):
         cells = [f"{rank:.1f}" for rank in part.mean()]
-        assert f"| rank by loss, {title} | {' | '.join(cells)} |" in text
+        assert f"| rank by loss, {title} | {' | '.join(cells)} |" in ESTIMATORS
 
 
 def test_saint_is_better_than_the_small_npt_on_two_tables() -> None:
@@ -388,10 +388,9 @@ def test_no_method_is_shown_to_gain_from_unlabelled_rows() -> None:
 def test_intervals_of_few_rows_hold_the_targets() -> None:
     measured = json.loads((ROOT / "performance/results/intervals.cpu.json").read_text("utf-8"))
     shares = 100 * pd.DataFrame(measured["rows"]).groupby("fitted")[["90 %", "80 %"]].mean()
-    text = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
     for level in shares:
         *first, last = (f"{shares.loc[rows, level]:.0f}" for rows in (20, 30, 50, 100))
-        assert f"{', '.join(first)} and {last} %" in text
+        assert f"{', '.join(first)} and {last} %" in ESTIMATORS
 
 
 def test_scores_with_few_rows() -> None:
@@ -402,7 +401,6 @@ def test_scores_with_few_rows() -> None:
     scores = rows[~is_regression].pivot_table(["test_accuracy", "test_nll"], keys, "method")
     factors = np.exp(np.log(rmse.div(rmse["catboost"], axis=0)).groupby("train_rows").mean())
     means = scores.groupby("train_rows").mean()
-    text = (ROOT / "docs/estimators.md").read_text(encoding="utf-8")
     methods = ["npt_solved", "npt_compact", "catboost", "gaussian_process", "linear"]
     for name, table, digits in (
         ("RMSE, 10 / 30 / 100 rows", factors, 2),
@@ -411,11 +409,11 @@ def test_scores_with_few_rows() -> None:
     ):
         cells = [" / ".join(f"{value:.{digits}f}" for value in table[method]) for method in methods]
         line = f"| {name} | {' | '.join(cells)} |".replace("1.00 / 1.00 / 1.00", "1")
-        assert line in text, line
+        assert line in ESTIMATORS, line
     base = reference_study("few_labels/few_labels").query("variant == 'base'")
     share = (base["validation_rows"] / base["train_rows"]).unique()
     few, more, most = (np.unique((share * labels).round()).astype(int) for labels in (10, 30, 100))
-    assert f"{few.item()},\n{more.item()} or {most.item()} labelled validation rows" in text
+    assert f"{few.item()},\n{more.item()} or {most.item()} labelled validation rows" in ESTIMATORS
 
 
 def test_dependence_goes_with_noise_in_controls_too() -> None:
@@ -575,10 +573,9 @@ def test_scores_on_one_fold_of_larger_tables() -> None:
 
 def test_errors_of_the_lookup_tasks() -> None:
     table = table_of("lookup_cpu/lookup", "lookup").tidy
-    text = (ROOT / "docs/findings.md").read_text(encoding="utf-8")
     columns = ["rmse", "published_npt", "nearest_rmse", "neighbours_rmse", "intervention_slope"]
     for values in table[columns].to_numpy():
-        assert f"|{'|'.join(f'{value:.2f}' for value in values)}|\n" in text
+        assert f"|{'|'.join(f'{value:.2f}' for value in values)}|\n" in FINDINGS
 
 
 def test_errors_of_solved_npt_without_a_part() -> None:

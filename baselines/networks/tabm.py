@@ -22,14 +22,14 @@ def fit_tabm(data: TrainingData, parameters: Parameters, device: torch.device) -
     Args:
         parameters: All of `TabM.defaults`.
     """
-    single = data.train_features.astype(np.float32)
-    if not features_vary(single):
+    features = data.train_features.astype(np.float32)
+    if not features_vary(features):
         return prior(data)
     categorical = list(data.categorical)
-    varies = np.ptp(single, axis=0) > 0
+    varies = np.ptp(features, axis=0) > 0
     numeric = np.flatnonzero(varies & ~data.is_code).tolist()  # others have no bins
-    network = _network(numeric, data, parameters).to(device)
-    train = tensor(data.train_features, device)
+    network = _network(features[:, numeric], data, parameters).to(device)
+    train = tensor(features, device)
     labels = torch.as_tensor(data.train_labels, device=device)
 
     def inputs(features: Tensor) -> tuple[Tensor | None, Tensor | None]:
@@ -60,19 +60,20 @@ def fit_tabm(data: TrainingData, parameters: Parameters, device: torch.device) -
     return predict
 
 
-def _network(numeric: list[int], data: TrainingData, parameters: Parameters) -> TabM:
+def _network(numbers: np.ndarray, data: TrainingData, parameters: Parameters) -> TabM:
+    """A network whose numeric features have the bins of numbers (n, d)."""
     embeddings = None
     most = min(parameters["bins"], len(data.train) - 1)
-    if numeric and most > 1:
-        numbers = torch.as_tensor(data.train_features[:, numeric], dtype=torch.float32)
+    count = numbers.shape[1]
+    if count and most > 1:
         embeddings = PiecewiseLinearEmbeddings(
-            compute_bins(numbers, n_bins=most),
+            compute_bins(torch.as_tensor(numbers), n_bins=most),
             parameters["embedding"],
             activation=False,
             version="B",
         )
     return TabM.make(
-        n_num_features=len(numeric),
+        n_num_features=count,
         cat_cardinalities=list(data.categorical.values()),
         num_embeddings=embeddings,
         d_out=data.trained_classes or 1,
