@@ -12,7 +12,7 @@ import random
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from operator import itemgetter
 from textwrap import shorten
 
@@ -20,8 +20,8 @@ import joblib
 
 from baselines.baseline import Baseline, Predictor
 from baselines.grids import BaselineSettings, Parameters
-from baselines.journal import Journal
 from baselines.training_data import TrainingData
+from npt.checksum import json_line, without_checksum
 from npt.errors import Infeasible, UserError
 from npt.interface import Resources, Trial
 from npt.provenance import installed_version
@@ -60,8 +60,8 @@ class Search:
     """A grid search of a baseline on one fold.
 
     Attributes:
-        journal: File of outcomes, from which an interrupted search resumes. Its stamp is of the
-            data, the seed, the settings, and versions of the method and of libraries.
+        stamp: Hash of the data, the seed, the settings, and versions of the method and of
+            libraries. An interrupted search resumes from the lines of a file that have it.
         outcomes: What is known of the different models that are tried.
         trials: All configurations that were tried, in the order of the grid.
         fits: Number of models whose fits succeeded.
@@ -92,8 +92,8 @@ class Search:
             resources.device,
             data,
         ]
-        self.journal = Journal(resources.checkpoint, str(joblib.hash(facts)))
-        self.outcomes = self.journal.read()
+        self.stamp = joblib.hash(facts)
+        self.outcomes = self._recorded()
         self.trials: list[Trial] = []
         self.fits = max((trial.fit for trial in self.outcomes.values()), default=0)
         self.winner: Winner | None = None
@@ -124,6 +124,34 @@ class Search:
             outcome = self.outcomes[candidate.model_key]
             self.trials.append(replace(outcome, parameters=dict(grid[candidate.index])))
         return self._best(tried)
+
+    def _recorded(self) -> dict[str, Trial]:
+        """Outcomes by model in the checkpoint; a line that was cut off is left out."""
+        outcomes: dict[str, Trial] = {}
+        path = self.resources.checkpoint
+        if path is None or not path.exists():
+            return outcomes
+        for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                line = json.loads(without_checksum(text))
+                if line.pop("stamp") == self.stamp:
+                    model = line.pop("model")
+                    outcomes[model] = Trial(**line)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                continue
+        return outcomes
+
+    def _record(self, outcomes: dict[str, Trial]) -> None:
+        """Append outcomes to the checkpoint."""
+        path = self.resources.checkpoint
+        if path is None:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write("\n")  # after a line that was cut off
+            for model, trial in outcomes.items():
+                line = {"stamp": self.stamp, "model": model, **asdict(trial)}
+                stream.write(json_line(line))
 
     def _candidate(self, index: int, point: Parameters) -> Candidate:
         parameters = {**self.fixed, **point}
@@ -168,7 +196,7 @@ class Search:
             trial = Trial(candidate.parameters, loss, reason, fit, seconds)
             outcomes[candidate.model_key] = trial
         self.outcomes.update(outcomes)
-        self.journal.add(outcomes)
+        self._record(outcomes)
 
     def _fit_and_score(self, group: list[Candidate]) -> list[float]:
         """Losses of a group, whose best takes the lead if none before is better."""
@@ -189,13 +217,16 @@ class Search:
 
     def _best(self, tried: list[Candidate]) -> Winner:
         """The first model of the lowest loss, fitted again if that was before an interruption."""
-        losses = [self.outcomes[candidate.model_key].validation_loss for candidate in tried]
-        finite = [pair for pair in zip(losses, tried, strict=True) if math.isfinite(pair[0])]
+
+        def loss_of(candidate: Candidate) -> float:
+            return self.outcomes[candidate.model_key].validation_loss
+
+        finite = [candidate for candidate in tried if math.isfinite(loss_of(candidate))]
         if not finite:
             reasons = [trial.reason for trial in self.trials] or ["the grid is empty"]
             message = f"none of the {len(self.trials)} configurations could be fitted and scored"
             raise Infeasible(f"{message}: {reasons[0]}", self.trials)
-        _, best = min(finite, key=itemgetter(0))
+        best = min(finite, key=loss_of)
         if self.winner is None or self.winner.index != best.index:
             self.winner = None
             self._fit_and_score([best])

@@ -19,11 +19,10 @@ from npt.evaluation import evaluate
 from npt.interface import Resources
 from npt.metrics import scores
 from npt.train_rows import TrainRows
-from performance.machine import parser, report, start
-from performance.tables import prepared
+from performance.machine import parser, prepared, report, start
 from workflow.presentation.ranks import sign_flip_p_value
 from workflow.presentation.statistics import LEVEL, fold_test
-from workflow.studies.errors import effect, losses
+from workflow.studies.errors import effect, kinds_of_tables, losses
 
 FOREST = {"grid": {"n_estimators": [100]}}
 FORESTS = {"base": (1.0, 0), "false": (1.0, 1), "true": (0.5, 1)}  # share of train rows and seed
@@ -55,7 +54,7 @@ def scored_forests(name: str, threads: int) -> Iterator[dict[str, Any]]:
             evaluation = evaluate(learner, *TrainRows(share=share).of_fold(table, split), seed)
             yield {
                 "dataset": name,
-                "task": "regression" if table.task == "regression" else "classification",
+                "task": table.task,
                 "fold": fold,
                 "fraction": len(split.test) / len(split.train),
                 "forest": forest,
@@ -76,8 +75,8 @@ def verdicts(effects: pd.DataFrame) -> list[dict[str, Any]]:
         complete = effects[effects["fold"] < count - count % folds]
         sets = complete.groupby(["dataset", complete["fold"] // folds])
         rows.append(rates(f"{folds} folds of a table", sets, over_folds))
-    for task, part in effects.groupby("task"):
-        test = f"{part['dataset'].nunique()} {task}s, one fold of each"
+    for tables, part in effects.groupby(kinds_of_tables(effects)):
+        test = f"{part['dataset'].nunique()} {tables}, one fold of each"
         rows.append(rates(test, part.groupby("fold"), sign_flip_p_value))
     return rows
 

@@ -92,8 +92,9 @@ class LanguageModel(nn.Module):
 def main() -> None:
     """Command line of the study."""
     arguments = start(parser(__doc__))
-    text = encoded(paradise_lost())
-    report(arguments, list(measured(text.to(arguments.device))))
+    _, codes = np.unique(list(paradise_lost()), return_inverse=True)
+    text = torch.from_numpy(codes).to(arguments.device)
+    report(arguments, list(measured(text)))
 
 
 def paradise_lost() -> str:
@@ -110,14 +111,8 @@ def paradise_lost() -> str:
             return text.read().decode("ascii", errors="replace")
 
 
-def encoded(text: str) -> Tensor:
-    """Codes of the characters of a text, from 0 on."""
-    _, codes = np.unique(list(text), return_inverse=True)
-    return torch.from_numpy(codes)
-
-
 def measured(text: Tensor) -> Iterator[dict[str, Any]]:
-    """Validation bits per character of each step and seed, and of counts."""
+    """Validation bits per character of each step and seed, and of counts, from codes of a text."""
     split = len(text) * 9 // 10
     train, validation = text[:split], text[split:]
     yield {"attention": "counts of pairs", "bits": pair_bits(train, validation)}

@@ -17,8 +17,7 @@ import pandas as pd
 from npt.data.frames import features_of
 from npt.data.public import public_tables
 from npt.estimator import NPTRegressor
-from performance.machine import parser, report, start
-from performance.tables import prepared
+from performance.machine import parser, prepared, report, start
 
 LEVELS = np.arange(0.05, 0.96, 0.05)
 FEW = (20, 30, 50, 100)  # fitted rows
@@ -58,9 +57,13 @@ def measured(name: str, threads: int) -> Iterator[dict[str, Any]]:
             model.fit(features.iloc[rows], target[rows])
             quantiles = model.predict_quantiles(features.iloc[test], LEVELS)
             marginal = np.quantile(target[rows], LEVELS)[None]
-            relative = crps(truth, quantiles) / crps(truth, marginal)
-            scores.append([coverage(truth, quantiles, 0), coverage(truth, quantiles, 1), relative])
-        means = dict(zip(("90 %", "80 %", "CRPS over marginal"), np.mean(scores, 0), strict=True))
+            score = {
+                "90 %": coverage(truth, quantiles, 0),
+                "80 %": coverage(truth, quantiles, 1),
+                "CRPS over marginal": crps(truth, quantiles) / crps(truth, marginal),
+            }
+            scores.append(score)
+        means = pd.DataFrame(scores).mean()
         yield {"table": name, "fitted": fitted, "rows": len(rows), **means}
 
 

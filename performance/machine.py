@@ -1,4 +1,4 @@
-"""Options of every benchmark, timing, and peak memory."""
+"""Options of every benchmark, tables, timing, and peak memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ import pandas as pd
 import torch
 from torch.utils.benchmark import timer
 
+from npt.data.datasets import datasets
+from npt.data.preparation import prepare_declared
+from npt.data.source import DOWNLOADS
+from npt.data.store import Prepared
 from npt.evaluation import peak_gpu_memory_mb, peak_memory_mb
 from workflow.results.job import machine
 from workflow.runtime import command
@@ -39,6 +43,11 @@ def start(options: argparse.ArgumentParser) -> argparse.Namespace:
 def device_name(device: torch.device) -> str:
     """Model of the GPU or of the processor."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else machine()
+
+
+def prepared(name: str) -> Prepared:
+    """A declared table with its folds, prepared anew."""
+    return prepare_declared(datasets()[name], DOWNLOADS)
 
 
 def seconds(action: Callable[[], Any]) -> float:

@@ -41,9 +41,7 @@ def measured(device: torch.device) -> Iterator[dict[str, Any]]:
             block = siren.PixelEncoder(3, (size, size), settings).blocks[0].to(device)
             assert isinstance(block, siren.PixelBlock) and block.span is not None
             block.span.sigma.data[:] = (reach - 0.5) / (size - 1) / radius_of(THRESHOLD)
-            span_reach = block.span.reach()
-            tiles = block.tiles(span_reach)
-            if tiles is None:
+            if block.tiles(block.span.reach()) is None:
                 continue
             pixels = torch.randn(IMAGES, size * size, siren.PIXEL_WIDTH, device=device)
             action = partial(step, block, pixels)
@@ -52,13 +50,10 @@ def measured(device: torch.device) -> Iterator[dict[str, Any]]:
                 local.append(seconds(action))
                 with patch.object(siren.PixelBlock, "tiles", return_value=None):
                     masked.append(seconds(action))
-            with patch.object(siren.PixelBlock, "tiles", return_value=None):
-                all_pairs = flops(action)
+                    all_pairs = flops(action)
             yield {
                 "size": size,
                 "reach": reach,
-                "pairs": 1 - block.span.excluded(span_reach)[block.index].float().mean().item(),
-                "scores": tiles.index().shape[1] / size**2,
                 "FLOPs": flops(action) / all_pairs,
                 "seconds": min(local) / min(masked),
                 "masked, ms": 1000 * min(masked),

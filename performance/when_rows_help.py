@@ -17,12 +17,11 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.preprocessing import StandardScaler
 
 from npt.data.frames import features_of
-from performance.machine import parser, report, start
-from performance.tables import prepared
+from performance.machine import parser, prepared, report, start
 from workflow.config.fields import BASE
 from workflow.results.study_file import read_study
 from workflow.studies.benefit import OTHER_ROWS
-from workflow.studies.errors import effect, losses
+from workflow.studies.errors import effect, kinds_of_tables, losses
 
 KEYS = ["dataset", "task", "method", "fold"]
 FEWEST_TABLES = 8
@@ -95,8 +94,7 @@ def facts_of(name: str) -> dict[str, Any]:
 
 def correlations(effects: pd.DataFrame, facts: pd.DataFrame) -> list[dict[str, Any]]:
     """A row for each kind of effect, method, group of tasks and fact."""
-    is_regression = effects["task"] == "regression"
-    effects = effects.assign(tables=np.where(is_regression, "regressions", "classifications"))
+    effects = effects.assign(tables=kinds_of_tables(effects))
     rows = []
     for (kind, tables, method), part in effects.groupby(["kind", "tables", "method"]):
         if len(part) < FEWEST_TABLES:

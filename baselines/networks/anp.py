@@ -84,23 +84,13 @@ class ANPNetwork(RetrievalNetwork):
         return self.process.outputs(stored[None], encoded, features[None], z)[:, 0]
 
     def batch_loss(self, batch: Tensor, features: Tensor, labels: Tensor, most: int) -> Tensor:
-        """Minus the objective of a random context and the batch."""
-        points, context = training_points(batch, len(features), most)
-        return -self.objective(features[points], labels[points], context)
+        """Mean over rows of KL(q(z|T) || q(z|C)) / |T| - log p(y).
 
-    def objective(
-        self,
-        features: Tensor,
-        labels: Tensor,
-        context: int,
-    ) -> Tensor:
-        """Mean over rows of log p(y) - KL(q(z|T) || q(z|C)) / |T|; the first rows are the context.
-
-        Args:
-            features: Those (n, F) of the targets T.
-            labels: Theirs (n,).
-            context: Number of context rows C.
+        The targets T are the batch and a random context C.
         """
+        points, context = training_points(batch, len(features), most)
+        features = features[points]
+        labels = labels[points]
         stored = features[:context]
         stored_labels = labels[:context]
         posterior = self.latent_of(features, labels)
@@ -112,11 +102,8 @@ class ANPNetwork(RetrievalNetwork):
             divergence = torch.zeros_like(divergence)
         if self.classes is None:
             gaussians = Gaussians.from_outputs(outputs[:, None])  # (1, 1, n)
-            densities = gaussians.log_densities(labels[None])
-            return densities.mean() - divergence
-        classes = labels.long()
-        entropy = F.cross_entropy(outputs[0], classes)
-        return -entropy - divergence
+            return divergence - gaussians.log_densities(labels[None]).mean()
+        return divergence + F.cross_entropy(outputs[0], labels.long())
 
     def _pairs(self, stored: Tensor, labels: Tensor) -> Tensor:
         """Features and labels as one (m, F + K)."""

@@ -39,6 +39,7 @@ def cost(study: pd.DataFrame, scoring: Scoring) -> Table:
     costs = []
     for dataset, method in zip(tidy["dataset"], tidy["method"], strict=True):
         costs.append(paper.get(paper_name(dataset), {}).get(method, {}))
-    tidy["paper_seconds"] = [cell.get("seconds", float("nan")) for cell in costs]
-    tidy["paper_memory_mb"] = [1000 * cell.get("memory_gb", float("nan")) for cell in costs]
+    printed = pd.DataFrame(costs, tidy.index).reindex(columns=["seconds", "memory_gb"])
+    tidy["paper_seconds"] = printed["seconds"]
+    tidy["paper_memory_mb"] = 1000 * printed["memory_gb"]
     return Table(tidy, ())

@@ -143,48 +143,38 @@ def model_table(
 
 
 @dataclass(frozen=True)
-class Card:
-    """What the report's page shows of a study; a kind without one has all tables and figures.
-
-    Attributes:
-        table: Name of the table of the answer, the columns and the controls.
-        columns: Its columns that are shown, as far as the table has them; empty for all.
-        answer: A sentence of numbers of the tidy table; empty if there are none.
-        figures: Names of the figures that are shown.
-        controls: Rows of the table of controls, from the tidy table.
-    """
-
-    table: str
-    columns: tuple[str, ...] = ()
-    answer: Callable[[pd.DataFrame], str] | None = None
-    figures: tuple[str, ...] = ()
-    controls: Callable[[pd.DataFrame], list[dict[str, Cell]]] | None = None
-
-
-@dataclass(frozen=True)
 class View:
     """What the module `view` of a kind's package exports as `VIEW`.
 
     Attributes:
-        tables: Functions of the collected study and the scoring, by the name of their files.
+        tables: Functions of the collected study, by the name of their files.
         figures: The same; the docstring of a figure's function is its caption.
         optional: Conditions of figures that the report shows of some studies alone, by name.
+        scored: Whether these functions take the scoring, too.
+        drawn: Names of the figures on the report's page; None for all.
+        columns: Columns of tables that the page shows, as far as they have them; empty for all.
+        answer: A sentence of numbers of the first tidy table; empty if there are none.
+        controls: Rows of the page's table of controls, from the same table.
     """
 
-    tables: Mapping[str, Callable[[pd.DataFrame, Scoring], Table]]
-    figures: Mapping[str, Callable[[pd.DataFrame, Scoring], Figure]] = field(default_factory=dict)
-    card: Card | None = None
-    optional: Mapping[str, Callable[[pd.DataFrame, Scoring], bool]] = field(default_factory=dict)
+    tables: Mapping[str, Callable[..., Table]]
+    figures: Mapping[str, Callable[..., Figure]] = field(default_factory=dict)
+    optional: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
+    scored: bool = False
+    drawn: tuple[str, ...] | None = None
+    columns: tuple[str, ...] = ()
+    answer: Callable[[pd.DataFrame], str] = lambda tidy: ""
+    controls: Callable[[pd.DataFrame], list[dict[str, Cell]]] = lambda tidy: []
 
     def table(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Table:
         """A table of a study, whose trainings the titles of methods are of."""
         with titles_of(study):
-            return self.tables[name](study, scoring)
+            return self.tables[name](*self._arguments(study, scoring))
 
     def figure(self, name: str, study: pd.DataFrame, scoring: Scoring) -> Figure:
         """A figure of a study."""
         with titles_of(study):
-            return self.figures[name](study, scoring)
+            return self.figures[name](*self._arguments(study, scoring))
 
     def caption(self, name: str) -> str:
         """Caption of a figure as one line."""
@@ -194,6 +184,9 @@ class View:
         """Figures that the report shows of a study; all of them have files."""
         names = list(self.figures)
         for name, has_content in self.optional.items():
-            if not has_content(study, scoring):
+            if not has_content(*self._arguments(study, scoring)):
                 names.remove(name)
         return names
+
+    def _arguments(self, study: pd.DataFrame, scoring: Scoring) -> list[Any]:
+        return [study, scoring] if self.scored else [study]

@@ -62,9 +62,7 @@ def render(
     controls = []  # what must have no effect, and what must have one
     for study in reported:
         questions.setdefault(study.kind.title, []).append(study)
-        card = study.kind.view.card
-        if card and card.controls:
-            controls += card.controls(study.tables[card.table].tidy)
+        controls += study.kind.view.controls(study.tidy)
     facts = [run_line(rows.values(), preset)]
     if revision := code_revision():
         facts.append(f"revision {revision}")
@@ -76,9 +74,7 @@ def render(
         drawing=drawing,
         controls=Section("Controls", columns_of(controls)) if controls else None,
         datasets=datasets_section(prepared),
-        descriptions=[
-            dataset.facts["description"] for dataset in prepared if "description" in dataset.facts
-        ],
+        prepared=prepared,
         versions=version_lines(rows.values()),
         failures=failures(rows, scoring),
     )

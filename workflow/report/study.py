@@ -31,25 +31,27 @@ class ReportedStudy:
     figures: tuple[str, ...]
 
     @property
+    def tidy(self) -> pd.DataFrame:
+        """The first table in full precision."""
+        return next(iter(self.tables.values())).tidy
+
+    @property
     def answer(self) -> str:
         """A sentence of numbers; empty if the kind has none, or the study no result."""
-        card = self.kind.view.card
-        if card is None or card.answer is None:
-            return ""
         with titles_of(self.rows):
-            return card.answer(self.tables[card.table].tidy)
+            return self.kind.view.answer(self.tidy)
 
     @property
     def sections(self) -> list[Section]:
         """Sections of all tables without details, as far as they are short."""
-        card = self.kind.view.card
+        columns = self.kind.view.columns
         sections = []
-        for name, table in self.tables.items():
+        for table in self.tables.values():
             for section in table.sections:
                 if not section.is_shown:
                     continue
-                if card and card.columns and card.table == name:
-                    section = section.without(set(section.columns) - {*NAMES, *card.columns})
+                if columns:
+                    section = section.without(set(section.columns) - {*NAMES, *columns})
                 if not set(section.columns) <= set(NAMES):
                     sections.append(section)
         return sections
@@ -57,8 +59,8 @@ class ReportedStudy:
     @property
     def page_figures(self) -> list[str]:
         """Names of the figures of the page."""
-        card = self.kind.view.card
-        return [name for name in self.figures if card is None or name in card.figures]
+        drawn = self.kind.view.drawn
+        return [name for name in self.figures if drawn is None or name in drawn]
 
 
 def reported_studies(

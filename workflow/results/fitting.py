@@ -101,7 +101,6 @@ def write_trials(path: Path, trials: Mapping[int, Sequence[Trial]]) -> None:
 
 def _outcome(evaluation: Evaluation) -> dict[str, Any]:
     """Columns of a fit, of its search and of its costs."""
-    fit = evaluation.fit
     trials = evaluation.trials
     gpu_memory = evaluation.peak_gpu_memory_mb
     outcome: dict[str, Any] = {
@@ -111,13 +110,11 @@ def _outcome(evaluation: Evaluation) -> dict[str, Any]:
         "predict_seconds": round(evaluation.predict_seconds, 3),
         "peak_memory_mb": round(evaluation.peak_memory_mb, 1),
         "peak_gpu_memory_mb": None if gpu_memory is None else round(gpu_memory, 1),
-        "validation_loss": None if fit is None else float(fit.validation_loss),
-        "chosen": None if fit is None else dict(fit.chosen),
         "configurations": len(trials) or None,
         "failed_configurations": sum(bool(trial.reason) for trial in trials) if trials else None,
     }
-    for name in ("grid", "models", "fits", "parameters"):
-        outcome[name] = getattr(fit, name, None)
+    for name in ("validation_loss", "chosen", "grid", "models", "fits", "parameters"):
+        outcome[name] = getattr(evaluation.fit, name, None)
     return outcome
 
 
@@ -147,7 +144,7 @@ def search_fold(job: Job, fold: int, resources: Resources) -> FittedFold:
         "variant": run.variant,
         "fingerprint": run.fingerprint,
         "chosen": {**_parameters(run, winner.variant), **(winner.chosen or {})},
-        "fit_seconds": round(sum(row.fit_seconds or 0.0 for row in rows), 3),
+        "fit_seconds": round(sum(trial.seconds for trial in trials), 3),
         "fits": sum(row.fits or 0 for row in rows),
         "configurations": len(rows),
         "failed_configurations": sum(row.status != "ok" for row in rows),

@@ -15,6 +15,7 @@ from npt.errors import UserError
 from npt.method import Method
 
 SHARED = "NPT_TRAININGS_PER_GPU"  # environment variable; default: 1
+SECONDS = 2.0  # between two attempts
 _held: list[FileLock] = []
 
 
@@ -59,18 +60,13 @@ def gpu_names(number: int) -> list[str]:
     return [str(gpu.uuid) for gpu in properties]
 
 
-def claim(gpus: Sequence[str], folder: Path | None = None, seconds: float = 2.0) -> int:
-    """Index of a free GPU, locked until this process ends.
-
-    Args:
-        folder: Folder of the locks; default: one per user in the temporary folder.
-        seconds: Time between two attempts.
+def claim(gpus: Sequence[str]) -> int:
+    """Index of a free GPU, locked until this process ends in a temporary folder of the user.
 
     Raises:
         UserError: The folder is another user's.
     """
-    if folder is None:
-        folder = Path(tempfile.gettempdir()) / f"npt-gpus-{getpass.getuser()}"
+    folder = Path(tempfile.gettempdir()) / f"npt-gpus-{getpass.getuser()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
         raise UserError(f"{folder}: belongs to another user; remove it, or set TMPDIR")
@@ -87,4 +83,4 @@ def claim(gpus: Sequence[str], folder: Path | None = None, seconds: float = 2.0)
         if not waiting:
             print(f"waiting for a GPU: {', '.join(gpus)} are in use", flush=True)
             waiting = True
-        time.sleep(seconds)
+        time.sleep(SECONDS)

@@ -116,7 +116,7 @@ class StudyKind:
 
     @property
     def view(self) -> View:
-        """Tables, figures and card of the kind."""
+        """Tables and figures of the kind, and its answer."""
         return importlib.import_module(f"workflow.studies.{self.name}.view").VIEW
 
     def probe(self, query: ProbeQuery) -> ProbeResult:

@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from tests.rows import prepared
 from tests.workflow.report.toy import FAILED, SCORING, benchmark_study, seeds_study
 from workflow.config.models import StudyConfig
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import number, text
 from workflow.presentation.drawing import panels
-from workflow.presentation.sections import Card, Section, Table, View
+from workflow.presentation.sections import Section, Table, View
 from workflow.report.files import write_tables
 from workflow.report.page import extent, failures, render, run_line, version_lines
 from workflow.report.study import reported_studies
@@ -24,7 +23,7 @@ from workflow.studies import kinds
 from workflow.studies.study_kind import StudyKind
 
 
-def sizes(study: pd.DataFrame, scoring: Scoring) -> Table:
+def sizes(study: pd.DataFrame) -> Table:
     columns = {
         "Dataset": [text(name) for name in study["dataset"]],
         "Size": [number(size, 1) for size in study["size"]],
@@ -32,7 +31,7 @@ def sizes(study: pd.DataFrame, scoring: Scoring) -> Table:
     return Table(study, (Section("Sizes of <datasets>", columns, ("A `size`.",)),))
 
 
-def figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def figure(study: pd.DataFrame) -> Figure:
     """One size
     per dataset.
     """
@@ -48,8 +47,7 @@ class MadeUp(StudyKind):
 
     @property
     def view(self) -> View:
-        card = Card("sizes", ("Size",), answer, ("figure",))
-        return View({"sizes": sizes}, {"figure": figure}, card)
+        return View({"sizes": sizes}, {"figure": figure}, columns=("Size",), answer=answer)
 
 
 def page(

@@ -1,5 +1,6 @@
 """Every training has a GPU of its own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,16 +15,18 @@ from workflow.runtime import gpu_lock
 
 HOLD = """
 import sys
-from pathlib import Path
-from workflow.runtime.gpu_lock import claim
-print(claim(["0", "1"], Path(sys.argv[1]), 0.05), flush=True)
+from workflow.runtime import gpu_lock
+gpu_lock.SECONDS = 0.05
+print(gpu_lock.claim(["0", "1"]), flush=True)
 sys.stdin.read()
 """
 
 
 def holder(folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", HOLD, str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", HOLD]
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 
 
 def line_of(process: subprocess.Popen[str]) -> str:
@@ -81,5 +84,6 @@ def test_a_folder_of_another_user_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpu_lock.os, "getuid", lambda: tmp_path.stat().st_uid + 1)
-    with pytest.raises(UserError, match=f"{tmp_path}: belongs to another user"):
-        gpu_lock.claim(["0"], tmp_path)
+    monkeypatch.setattr(gpu_lock.tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(UserError, match=f"{tmp_path}/.*: belongs to another user"):
+        gpu_lock.claim(["0"])

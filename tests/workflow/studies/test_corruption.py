@@ -1,4 +1,4 @@
-"""Corruption of selected cells: scores of the probe, bootstrap intervals, table and card."""
+"""Corruption of selected cells: scores of the probe, bootstrap intervals, table and answer."""
 
 import json
 from typing import Any
@@ -145,22 +145,20 @@ def test_a_fold_without_a_loss_leaves_no_mean() -> None:
     tidy = table(study).tidy
     missing = ["effect", "largest_effect", "p_value", "change", "standard_error"]
     assert tidy[missing].isna().all(axis=None)
-    assert KIND.view.card.answer(tidy) == ""
+    assert KIND.view.answer(tidy) == ""
 
 
 def test_the_answer_and_the_control_are_about_the_cells_that_were_shuffled() -> None:
     tidy = table(selections_study().assign(method="knn")).tidy
-    assert KIND.view.card.answer(tidy).startswith("Shuffling labels of the other train rows multi")
-    assert [row["Control"].text for row in KIND.view.card.controls(tidy)] == [
+    assert KIND.view.answer(tidy).startswith("Shuffling labels of the other train rows multi")
+    assert [row["Control"].text for row in KIND.view.controls(tidy)] == [
         "identity permutation, 1 model"
     ]
-    (_, *others) = KIND.view.card.controls(
-        tidy.assign(permuted_columns="all", permuted_rows="test")
-    )
+    (_, *others) = KIND.view.controls(tidy.assign(permuted_columns="all", permuted_rows="test"))
     assert others == []
     whole = table(ratios_study({"knn": [2.0, 0.5, 8.0]})).tidy
-    assert KIND.view.card.answer(whole).startswith("Shuffling the other rows multiplies")
-    (_, neighbours) = KIND.view.card.controls(whole)
+    assert KIND.view.answer(whole).startswith("Shuffling the other rows multiplies")
+    (_, neighbours) = KIND.view.controls(whole)
     assert neighbours["Measured"].text == "2 of 3"
 
 
@@ -168,7 +166,7 @@ def test_an_answer_says_that_a_method_has_fewer_datasets() -> None:
     study = pd.concat([ratios_study({"npt": [2.0], "knn": [2.0]}), ratios_study({"npt": [8.0]})])
     study["dataset"] = ["yacht", "yacht", "concrete"]
     tidy = KIND.view.table("corruption", study, SCORING).tidy
-    assert KIND.view.card.answer(tidy) == (
+    assert KIND.view.answer(tidy) == (
         "Shuffling the other rows multiplies the RMSE by 4.0 (NPT) and 2.0 (k-NN, 1 dataset); "
         "2 datasets × 1 fold."
     )

@@ -91,7 +91,7 @@ def test_doses_are_means_over_folds() -> None:
 
 def test_a_fold_without_a_loss_leaves_no_mean() -> None:
     study = dose_study()
-    answer = kinds()["dose_response"].view.card.answer
+    answer = kinds()["dose_response"].view.answer
     assert answer(table("dose_response", study).tidy).startswith("Deleting 90 % of them multiplies")
     without_error = study["doses"].str.replace("[6.0, 13.5]", "[0.0, 13.5]")
     study["doses"] = without_error.where(study["fold"] == 0, study["doses"])

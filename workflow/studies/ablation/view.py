@@ -226,5 +226,7 @@ def ablation_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
 
 
 VIEW = View(
-    tables={"ablation": ablation_table, "cost": cost}, figures={"ablation": ablation_figure}
+    tables={"ablation": ablation_table, "cost": cost},
+    figures={"ablation": ablation_figure},
+    scored=True,
 )

@@ -9,10 +9,9 @@ import pandas as pd
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import MISSING, Cell, numbers, percents
 from workflow.presentation.drawing import panels
-from workflow.presentation.sections import Card, Table, View, model_table
+from workflow.presentation.sections import Table, View, model_table
 from workflow.presentation.statistics import (
     by_model,
     facts_of,
@@ -49,7 +48,7 @@ END = 4.0  # times the mean, at which the colors end
 TICKS = [0.25, 0.5, 1, 2, 4]
 
 
-def attention_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def attention_table(study: pd.DataFrame) -> Table:
     """How local the heads of every model are."""
     heads = attention_heads(study)
     seeds = study["seed"].nunique()
@@ -102,7 +101,7 @@ def is_local(nearness: pd.Series, typical: pd.Series) -> float:
     return float(signed_rank_p(typical, nearness, fewest=1) < LEVEL)
 
 
-def attention_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def attention_figure(study: pd.DataFrame) -> Figure:
     """Which other rows get the attention of a probed test row, in the head of each model with the
     highest nearness, of its first fold. A line is a probed test row, with the other rows from the
     nearest to the farthest in equal groups. Orange groups get more attention than the mean, purple
@@ -143,8 +142,6 @@ def attention_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
 VIEW = View(
     tables={"attention": attention_table},
     figures={"attention": attention_figure},
-    card=Card(
-        "attention",
-        ("By training", "Nearness", "Unrelated queries", "Local", "On own class"),
-    ),
+    drawn=(),
+    columns=("By training", "Nearness", "Unrelated queries", "Local", "On own class"),
 )

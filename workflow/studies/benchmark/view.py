@@ -47,7 +47,6 @@ from workflow.presentation.ranks import (
     refusal,
 )
 from workflow.presentation.sections import (
-    Card,
     Section,
     Table,
     View,
@@ -277,7 +276,7 @@ def curve_file(row: Mapping[Any, Any]) -> Path:
         configuration = json.loads(chosen).get(CONFIGURATION)
         if configuration is not None:
             stem = f"{stem}.{configuration}"
-    return Path(run_metrics(stem))
+    return run_metrics(stem)
 
 
 VIEW = View(
@@ -290,7 +289,6 @@ VIEW = View(
         "bencheval": bencheval,
     },
     figures={"ranks": ranks, "critical_difference": critical_difference, "curves": curves},
-    card=Card("scores", answer=scores_answer, figures=("ranks", "critical_difference")),
     optional={
         "ranks": lambda study, scoring: (
             study.groupby("task")["dataset"].nunique().max() >= FEWEST_RANKED
@@ -299,4 +297,7 @@ VIEW = View(
             not refusal(rank_matrix(primary_summary(study, scoring)))
         ),
     },
+    scored=True,
+    drawn=("ranks", "critical_difference"),
+    answer=scores_answer,
 )

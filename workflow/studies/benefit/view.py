@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from baselines import methods
 from npt.table import TASKS
 from workflow.config.fields import BASE
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import Cell, emphasised, followed_by, texts
 from workflow.presentation.drawing import (
     EQUAL,
@@ -24,7 +23,6 @@ from workflow.presentation.drawing import (
 )
 from workflow.presentation.ranks import FEWEST_DIFFERENCES
 from workflow.presentation.sections import (
-    Card,
     Section,
     Table,
     View,
@@ -74,7 +72,7 @@ KINDS = {
 }
 
 
-def benefit_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def benefit_table(study: pd.DataFrame) -> Table:
     """A row for each base model and source of information, a section for each loss."""
     tidy = effects(study)
     title = "What it costs to be without a source, over all datasets"
@@ -154,7 +152,7 @@ def _reasons(part: pd.DataFrame) -> tuple[str, ...]:
     return failure_notes(pd.concat([bases, twins]))
 
 
-def benefit_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def benefit_figure(study: pd.DataFrame) -> Figure:
     """Factor by which the test RMSE grows without a source of information, or by which the
     probability of the true class falls (the exponential of the increase of the NLL): when the
     source is permuted for the trained model (depends), and when a twin is trained without it
@@ -206,5 +204,5 @@ def answer(tidy: pd.DataFrame) -> str:
 VIEW = View(
     tables={"benefit": benefit_table},
     figures={"benefit": benefit_figure},
-    card=Card("benefit", answer=answer, figures=("benefit",)),
+    answer=answer,
 )

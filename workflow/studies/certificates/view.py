@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import formatted, scientific, with_errors
 from workflow.presentation.drawing import facets, legend_below, logarithmic
 from workflow.presentation.sections import Table, View, model_table
@@ -36,7 +35,7 @@ MARKS = {
 SMALLEST = 1e-16  # influence that is drawn
 
 
-def influence_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def influence_table(study: pd.DataFrame) -> Table:
     """A row for each model: its error, the certified bound, and what moves its predictions."""
     tidy = influences(study)
     columns = {
@@ -68,7 +67,7 @@ def influences(study: pd.DataFrame) -> pd.DataFrame:
     return framed(rows, MEASURES)
 
 
-def influence_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def influence_figure(study: pd.DataFrame) -> Figure:
     """How far one other row moves a prediction, in standard deviations of the train targets or in
     probability. Triangle: the certified bound of all changes of its visible cells within the ranges
     of their columns, the product of the bounds of all blocks in the norm that gives less. It exists

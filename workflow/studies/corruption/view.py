@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import (
     DASH,
     Cell,
@@ -29,7 +28,7 @@ from workflow.presentation.published import (
     published,
     whole_methods,
 )
-from workflow.presentation.sections import Card, Section, Table, View, failure_notes, model_columns
+from workflow.presentation.sections import Section, Table, View, failure_notes, model_columns
 from workflow.presentation.statistics import (
     LEVEL,
     MODEL,
@@ -95,7 +94,7 @@ def published_change(model: ModelRows) -> float:
     return float(changes.get(name, np.nan))
 
 
-def corruption_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def corruption_table(study: pd.DataFrame) -> Table:
     """How far predictions move, and the effect on RMSE or NLL, a row for each selection."""
     selections = CorruptionOptions.from_study(study).selections
     by_selection = [by_model(with_changes(study, selection)) for selection in selections]
@@ -240,7 +239,4 @@ def controls(tidy: pd.DataFrame) -> list[dict[str, Cell]]:
     return rows
 
 
-VIEW = View(
-    tables={"corruption": corruption_table},
-    card=Card("corruption", answer=answer, controls=controls),
-)
+VIEW = View(tables={"corruption": corruption_table}, answer=answer, controls=controls)

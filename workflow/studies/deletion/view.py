@@ -7,11 +7,10 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import numbers, p_value, percents
 from workflow.presentation.drawing import EQUAL, NPT_COLOR, OTHER_COLOR, facets, legend_below
 from workflow.presentation.published import is_protein
-from workflow.presentation.sections import Card, Table, View, model_table
+from workflow.presentation.sections import Table, View, model_table
 from workflow.presentation.statistics import (
     LEVEL,
     MODEL,
@@ -43,7 +42,7 @@ FAR = 20  # times the median distance, beyond which an axis becomes logarithmic
 COLORS = {"deleted": OTHER_COLOR, "random": NPT_COLOR}
 
 
-def deletion_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def deletion_table(study: pd.DataFrame) -> Table:
     """How far a context can be reduced, and whether the remaining rows are near."""
     probed = probed_rows(study)
     rows = []
@@ -105,7 +104,7 @@ def _constants(options: DeletionOptions) -> str:
     )
 
 
-def deletion_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def deletion_figure(study: pd.DataFrame) -> Figure:
     """Other rows were deleted from the context of each probed row as long as its prediction stayed
     the same. A mark is one probed row. Below the diagonal, the rows that the prediction keeps are
     nearer than those that were deleted.
@@ -152,9 +151,7 @@ def answer(tidy: pd.DataFrame) -> str:
 VIEW = View(
     tables={"deletion": deletion_table},
     figures={"deletion": deletion_figure},
-    card=Card(
-        "deletion",
-        ("Rows", "Distance, kept", "Distance, random", "p, kept < random", "Context left"),
-        answer,
-    ),
+    drawn=(),
+    columns=("Rows", "Distance, kept", "Distance, random", "p, kept < random", "Context left"),
+    answer=answer,
 )

@@ -15,12 +15,10 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import columns_of, metric_decimals, number, text
 from workflow.presentation.drawing import EQUAL, WIDE, by_title, facets, legend_below, logarithmic
 from workflow.presentation.ranks import FEWEST_DIFFERENCES
 from workflow.presentation.sections import (
-    Card,
     Section,
     Table,
     View,
@@ -31,7 +29,6 @@ from workflow.presentation.sections import (
 from workflow.presentation.statistics import (
     MODEL,
     by_model,
-    complete,
     of_model,
     standard_error,
     with_columns,
@@ -77,7 +74,7 @@ KEYS = [*MODEL, "task", "kind", "share"]
 COLUMNS = [*KEYS, "fold", "rows", "error", "loss", "constant"]
 
 
-def dose_response_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def dose_response_table(study: pd.DataFrame) -> Table:
     """Error with the other rows intact, shuffled and deleted, and the effects."""
     means = _means(dose_folds(study))
     rows = []
@@ -96,7 +93,7 @@ def dose_response_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     return probe_table(study, means, "Other rows perturbed", rows, NOTE)
 
 
-def context_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def context_table(study: pd.DataFrame) -> Table:
     """Errors for each share, a row for each model at prediction and in training."""
     means = contexts(study)
     rows = []
@@ -195,27 +192,17 @@ def _by_fold(frames: list[pd.DataFrame], intact: float) -> pd.DataFrame:
 
 
 def _means(folds: pd.DataFrame) -> pd.DataFrame:
-    """Means over folds for each model, kind and share.
+    """Means over folds for each model, kind and share; NaN if a fold has no value.
 
     `constant` is the error of a constant prediction, `rows` the mean number of rows.
     """
-    means = folds.groupby(KEYS, sort=False).agg(
-        rows=("rows", "mean"),
-        error=("error", _whole_mean),
-        standard_error=("error", standard_error),
-        effect=("effect", _whole_mean),
-        constant=("constant", "mean"),
-        folds=("error", "size"),
-    )
-    return means.reset_index()
+    groups = folds.groupby(KEYS, sort=False)
+    means = groups[["rows", "error", "effect", "constant"]].mean(skipna=False)
+    standard_errors = groups["error"].agg(standard_error)
+    return means.assign(standard_error=standard_errors, folds=groups.size()).reset_index()
 
 
-def _whole_mean(values: pd.Series) -> float:
-    """Mean over folds; NaN if one has no value."""
-    return float(complete(values).mean())
-
-
-def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def dose_response_figure(study: pd.DataFrame) -> Figure:
     """Test error as more of the other rows are shuffled, and as fewer of them are left, with its
     standard error over folds. The dotted line is a constant prediction. A model with a flat line is
     not affected. Where a line reaches the dotted one, the model has no skill left.
@@ -246,7 +233,7 @@ def dose_response_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def context_figure(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def context_figure(study: pd.DataFrame) -> Figure:
     """Test error with fewer and fewer train rows. Solid: a model that was trained on all of them
     has a share at prediction. Dashed: the same settings trained on this share, with the
     hyper-parameters of baselines searched anew. The dotted line is a constant prediction, or a
@@ -293,5 +280,5 @@ def answer(tidy: pd.DataFrame) -> str:
 VIEW = View(
     tables={"dose_response": dose_response_table},
     figures={"dose_response": dose_response_figure},
-    card=Card("dose_response", answer=answer, figures=("dose_response",)),
+    answer=answer,
 )

@@ -8,7 +8,6 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from workflow.config.fields import BASE
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import metric_decimals, number, text, texts, times
 from workflow.presentation.drawing import (
     EQUAL,
@@ -28,7 +27,6 @@ from workflow.studies.few_labels import KIND
 ALL = "all"
 COLORS = {"present": NPT_COLOR, "permuted": OTHER_COLOR}
 KEYS = ["dataset", "method", "task", "labels"]
-COLUMNS = [*KEYS, "unlabelled", "fold", "error", "loss"]
 OVER_DATASETS_NOTE = (
     "The geometric mean over datasets of the error without the unlabelled rows over the error with "
     "them: the RMSE, or the factor by which the probability of the true class rises. Above 1, they "
@@ -45,7 +43,7 @@ ERRORS_NOTE = (
 )
 
 
-def few_labels(study: pd.DataFrame, scoring: Scoring) -> Table:
+def few_labels(study: pd.DataFrame) -> Table:
     """What unlabelled rows are worth over datasets, and the error of each model."""
     folds = by_fold(study)
     means = folds.groupby([*KEYS, "unlabelled"], sort=False).agg(
@@ -75,13 +73,12 @@ def by_fold(study: pd.DataFrame) -> pd.DataFrame:
     """
     rows = fold_means(without_failures(study))
     trained = [KIND.train_rows(variant) for variant in rows["variant"]]
-    rows = rows.assign(
+    return rows.assign(
         labels=[train.labels or ALL for train in trained],
         unlabelled=[train.unlabelled for train in trained],
         error=errors(rows, "test_"),
         loss=losses(rows, "test_"),
     )
-    return rows[COLUMNS]
 
 
 def values_of_rows(folds: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +113,7 @@ def _over_datasets(values: pd.DataFrame) -> list[Section]:
     return [Section("What rows without labels are worth", columns, (OVER_DATASETS_NOTE,))]
 
 
-def value_of_unlabelled_rows(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def value_of_unlabelled_rows(study: pd.DataFrame) -> Figure:
     """By how much the logarithm of the error rises when rows without labels are removed, as the
     mean over datasets with its standard error: RMSE, or the inverse of the probability of the true
     class. Above 0, unlabelled rows help. Rows with permuted features are the control.

@@ -8,7 +8,6 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from baselines import methods
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import numbers, texts, with_errors
 from workflow.presentation.drawing import EQUAL, NPT_COLOR, panels
 from workflow.presentation.published import (
@@ -18,7 +17,7 @@ from workflow.presentation.published import (
     is_protein,
     published,
 )
-from workflow.presentation.sections import Card, Table, View, model_table
+from workflow.presentation.sections import Table, View, model_table
 from workflow.presentation.statistics import (
     by_model,
     first_facts,
@@ -59,7 +58,7 @@ NOTE = (
 )
 
 
-def lookup_table(study: pd.DataFrame, scoring: Scoring) -> Table:
+def lookup_table(study: pd.DataFrame) -> Table:
     """Test RMSE of every lookup model, how it follows an intervention, and the paper's Table 3."""
     measures = dict(MEASURES)
     for name, method in methods().items():  # baselines that were fitted to the duplicates
@@ -94,7 +93,7 @@ def lookup_table(study: pd.DataFrame, scoring: Scoring) -> Table:
     return model_table(tidy, title, columns, notes, (*PAPER, DIFFERENCE))
 
 
-def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def intervention(study: pd.DataFrame) -> Figure:
     """Predictions for up to twenty rows, as the target of their duplicate is set to other values. A
     line along the dotted one is an exact lookup: in the task `add_one`, where a duplicate shows a
     target that is larger by one standard deviation, it is shifted. A flat line does not depend on
@@ -111,7 +110,7 @@ def intervention(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def predictions(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def predictions(study: pd.DataFrame) -> Figure:
     """Predictions for test rows whose duplicates show the target, against the row's target; at most
     500 rows of a fold. On the dotted line the target is looked up exactly.
     """
@@ -134,5 +133,5 @@ def _title(row: dict) -> str:
 VIEW = View(
     tables={"lookup": lookup_table},
     figures={"predictions": predictions, "intervention": intervention},
-    card=Card("lookup", figures=("intervention",)),
+    drawn=("intervention",),
 )

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from npt.nn.gaussian import LOWEST
-from workflow.config.scoring import Scoring
 from workflow.presentation.cells import Cell, count, number, seconds, text
 from workflow.presentation.drawing import legend_below, logarithmic, method_styles, panels
 from workflow.presentation.sections import Table, View, probe_table
@@ -63,7 +62,7 @@ ROWS = 3  # lines of text that a picture is high
 HIDDEN = (0.55, 0.7, 0.9)  # color of a pixel that is not shown
 
 
-def likelihoods(study: pd.DataFrame, scoring: Scoring) -> Table:
+def likelihoods(study: pd.DataFrame) -> Table:
     """Log-likelihoods by kernel of curves, or scores by task of images.
 
     A row for each model, below those of the exact posterior or of the reference.
@@ -136,7 +135,7 @@ def _means(rows: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Cell]:
     return cells
 
 
-def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def training(study: pd.DataFrame) -> Figure:
     """Mean log density of context points and of targets on held-out curves during the training,
     against updates and against seconds. Means over seeds. The first evaluations may be below the
     axis.
@@ -160,7 +159,7 @@ def training(study: pd.DataFrame, scoring: Scoring) -> Figure:
     return figure
 
 
-def completions(study: pd.DataFrame, scoring: Scoring) -> Figure:
+def completions(study: pd.DataFrame) -> Figure:
     """One held-out image: the shown pixels of each task, the predicted mean, the same at twice the
     resolution, and means for single draws of the latent variable. A model without a latent variable
     has no samples. All tasks are asked of the same weights.
@@ -207,7 +206,7 @@ VIEW = View(
     tables={"likelihoods": likelihoods},
     figures={"training": training, "completions": completions},
     optional={
-        "training": lambda study, scoring: "kernels" in study,
-        "completions": lambda study, scoring: "tasks" in study,
+        "training": lambda study: "kernels" in study,
+        "completions": lambda study: "tasks" in study,
     },
 )
