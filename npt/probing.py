@@ -190,7 +190,10 @@ class RowProbe(Probe, ABC):
 
     @abstractmethod
     def with_table(self, table: Table, split: Split) -> RowProbe:
-        """The same model on another table, whose duplicates show the targets that it has."""
+        """The same model on another table, whose duplicates show the targets that it has.
+
+        Baselines keep their stored rows, and those of the plain task ignore the table.
+        """
 
     @abstractmethod
     def without_duplicates(self) -> RowProbe:

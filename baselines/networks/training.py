@@ -18,7 +18,7 @@ from npt.nn.optimiser import Adam
 PREDICTED_ROWS = 1024  # predicted together
 
 
-class EpochTraining(Training[nn.Module, Adam]):
+class EpochTraining(Training):
     """AdamW, until `patience` epochs in succession have not lowered the validation loss.
 
     Batches with fewer rows are left out: batch normalisation cannot take a single one. Random

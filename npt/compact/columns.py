@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,8 +21,7 @@ from npt.table import ALL_ROWS, Column, Split, Table
 Rows = np.ndarray | slice
 
 
-@dataclass(frozen=True)
-class Features:
+class Features(NamedTuple):
     """Cells of n rows, the target left out.
 
     Attributes:
@@ -37,17 +37,9 @@ class Features:
     codes: Tensor
     missing: Tensor
 
-    def __len__(self) -> int:
-        return len(self.missing)
-
-    @property
-    def tensors(self) -> tuple[Tensor, ...]:
-        """All of them."""
-        return self.numbers, self.positions, self.codes, self.missing
-
     def take(self, rows: Tensor) -> Features:
         """Some rows; of rows (..., n), features (..., n, columns)."""
-        return Features(*(part[rows] for part in self.tensors))
+        return Features(*(part[rows] for part in self))
 
     def to(self, device: torch.device, kind: torch.dtype) -> Features:
         """The same on a device, with numbers of a type."""

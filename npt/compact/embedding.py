@@ -66,7 +66,7 @@ class CellEmbedding(nn.Module):
 
     def forward(self, features: Features, hidden: Tensor | None = None) -> Tensor:
         """Tokens (K, n, d + 1, e); `hidden` (K, n, d) are cells to hide besides missing ones."""
-        rows = len(features)
+        rows = len(features.missing)
         tokens = self.offset.expand(-1, rows, -1, -1)
         if len(self.numeric):
             terms = self._numbers(features)

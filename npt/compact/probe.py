@@ -122,7 +122,7 @@ class ContextQueries(QueryGroup):
             encoder = trained.encoder
             if (sources != np.arange(len(sources))[:, None])[:, encoder.features].any():
                 columns = (encoder.numeric, encoder.numeric, encoder.categorical, encoder.features)
-                pairs = zip(trained.context_features.tensors, columns, strict=True)
+                pairs = zip(trained.context_features, columns, strict=True)
                 gathered = [part.gather(0, cells[:, indices]) for part, indices in pairs]
                 rows = trained.precise.encode(Features(*gathered))
         context = trained.precise.context_with_residuals(rows, labels, query)

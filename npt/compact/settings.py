@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from npt.nn.settings import LearningRate, Updates
 from npt.validation import Strict
 
 Count = Annotated[int, Field(ge=1, le=64)]
-Updates = Annotated[int, Field(ge=1, le=10**9)]
 Rows = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, le=100)]
@@ -85,7 +85,7 @@ class CompactSettings(Strict):
     batch_rows: int | None = Field(default=None, ge=2)
     """Fewest train rows of a batch, into which an epoch is cut evenly; None takes a 32nd of them,
     but between 32 and 256."""
-    learning_rate: float = Field(default=2e-3, gt=0, le=10)
+    learning_rate: LearningRate = 2e-3
     """Peak learning rate of AdamW."""
     rate_scale: Scales = Field(default=[1.0, 0.25, 1.0, 0.25])
     """Learning rate relative to the peak, by kind of member."""
@@ -108,15 +108,11 @@ class CompactSettings(Strict):
         return min(size, train_rows)
 
     @model_validator(mode="after")
-    def _check_heads(self) -> Self:
+    def _check(self) -> Self:
         for name in ("width", "token_width"):
             width = getattr(self, name)
             if width % self.heads:
                 raise ValueError(f"{name}: {width} is not a multiple of heads ({self.heads})")
-        return self
-
-    @model_validator(mode="after")
-    def _check_lookup(self) -> Self:
         if self.lookup != "off" and self.target_mask is not None:
             raise ValueError(f"target_mask: {self.target_mask}; must be null with lookup")
         return self

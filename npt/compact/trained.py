@@ -7,7 +7,7 @@ label.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,14 +19,23 @@ from npt.compact.columns import Encoder, Features, Rows
 from npt.compact.copying import REACHES, mean_distance
 from npt.compact.model import CompactNPT, Context
 from npt.compact.settings import CompactSettings
-from npt.compact.training import LabelledRows, TrainingRows, predict, shown_labels
+from npt.compact.training import (
+    CompactTraining,
+    LabelledRows,
+    TrainingRows,
+    predict,
+    shown_labels,
+)
 from npt.data.encoding import Statistics
-from npt.errors import UserError
+from npt.errors import Infeasible, UserError
 from npt.interface import Prediction
 from npt.metrics import negative_log_likelihoods
+from npt.nn.engine import Training
 from npt.nn.trained_network import TrainedNetwork, build_model, decoded
 from npt.seeding import generator_for
 from npt.table import ALL_ROWS, Split, Table, Task
+
+FEWEST_ROWS = 2  # a row is trained beside another one
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,35 @@ class TrainedCompactNPT(TrainedNetwork):
             seed=seed,
             split=split,
         )
+
+    def training(
+        self, weights: np.ndarray | None = None, stop_at: Sequence[int] | None = None
+    ) -> CompactTraining:
+        """The training on the train rows.
+
+        Args:
+            weights: Weight of every row of the table (N,); None weighs all alike.
+            stop_at: Number of updates of each member, instead of validation rows.
+
+        Raises:
+            Infeasible: There are too few rows with known targets.
+        """
+        data = self.training_rows(weights)
+        if len(data.train) < FEWEST_ROWS:
+            raise Infeasible(
+                f"{len(data.train)} train rows have a known target; {FEWEST_ROWS} are needed"
+            )
+        if not (stop_at or len(data.validation)):
+            raise Infeasible("no validation row has a known target")
+        return CompactTraining(self.model, data, self.settings, self.seed, stop_at)
+
+    def finished(self, training: Training) -> tuple[TrainedCompactNPT, float]:
+        """The network with copying, where that lowers the validation loss."""
+        return self.with_copying()
+
+    def chosen(self, training: Training) -> dict[str, object]:
+        """The updates of each member's weights."""
+        return {"updates": training.best_updates}
 
     def training_rows(self, weights: np.ndarray | None = None) -> TrainingRows:
         """Rows of the table with known targets, in single precision.

@@ -35,7 +35,7 @@ class LabelledRows:
     @property
     def tensors(self) -> list[Tensor]:
         """All of them."""
-        return [*self.features.tensors, self.labels, self.weights]
+        return [*self.features, self.labels, self.weights]
 
     def take(self, rows: Tensor) -> LabelledRows:
         """Some of the rows."""
@@ -57,12 +57,15 @@ class TrainingRows:
     context: LabelledRows
 
 
-class CompactTraining(Training[CompactNPT, Optimiser]):
+class CompactTraining(Training):
     """The training of a compact NPT, whose averaged weights are evaluated.
 
     Attributes:
         stop_at: Number of updates of each member, instead of validation rows.
     """
+
+    model: CompactNPT
+    optimiser: Optimiser
 
     def __init__(
         self,
@@ -214,7 +217,7 @@ def predict(
     invisible: Tensor | None = None,
 ) -> Tensor:
     """Outputs (K, n, C), some rows at a time; `invisible` (n, m) as of the model's `predict`."""
-    rows = torch.arange(len(features), device=features.missing.device)
+    rows = torch.arange(len(features.missing), device=features.missing.device)
     outputs = []
     for part in rows.split(context.chunk_size):
         encoded = model.encode(features.take(part))

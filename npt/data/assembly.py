@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from npt.data.declaration import Dataset
 from npt.data.dtypes import code_type, smallest
 from npt.errors import UserError, errors_at
 from npt.table import Column, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def assemble(frames: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) -> Table:
@@ -26,8 +23,6 @@ def assemble(frames: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) ->
         UserError: A declared column is absent, a column of numbers holds text, or rows, columns,
             classes or the deviation of the target are not the declared ones.
     """
-    import pandas as pd
-
     parts = [frames] if isinstance(frames, pd.DataFrame) else frames
     cells_of: dict[str, list[np.ndarray]] = {}
     code_of: dict[str, dict[Hashable, int]] = {name: {} for name in dataset.categorical}
@@ -64,8 +59,6 @@ def assemble(frames: pd.DataFrame | Iterable[pd.DataFrame], dataset: Dataset) ->
 
 def _numbers(series: pd.Series) -> np.ndarray:
     """Whole numbers, or others with NaN where missing, in the smallest exact type."""
-    import pandas as pd
-
     try:
         numbers = pd.to_numeric(series)
     except (ValueError, TypeError) as error:
@@ -79,8 +72,6 @@ def _numbers(series: pd.Series) -> np.ndarray:
 
 def _codes(series: pd.Series, code_of: dict[Hashable, int]) -> np.ndarray:
     """Codes in order of appearance, -1 where missing; new values are appended to `code_of`."""
-    import pandas as pd
-
     codes, levels = pd.factorize(series)
     known = []
     for level in levels:

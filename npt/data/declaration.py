@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from npt.table import Image, Task
 
@@ -17,7 +17,9 @@ PREPARATION = 1
 """Version of the code between the files of a dataset and its prepared table, raised by hand when
 tables change."""
 
-Read = Callable[[Mapping[str, Path]], "pd.DataFrame | Iterable[pd.DataFrame]"]
+Paths = Mapping[str, Path]  # of files, by their names
+Frame: TypeAlias = "pd.DataFrame"
+Read = Callable[[Paths], "Frame | Iterable[Frame]"]
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
@@ -69,9 +71,10 @@ class SplitRule:
         fixed_validation_rows: Number of rows before these that are the validation set, instead of
             a random draw.
         legacy: Whether folds overlap as in the paper's released code, see `npt/data/splits.py`.
-        by_time: Whether the latest rows are tested: one in `folds`, in a single fold.
-        from_source: Whether the test rows of each fold are the source's, as those of a task of
-            OpenML. `validation_share` is then of the rows that are not tested.
+        by_time: Of custom datasets alone: whether the latest rows are tested, one in `folds`, in a
+            single fold.
+        from_source: Of custom datasets alone: whether the test rows of each fold are those of a
+            task of OpenML. `validation_share` is then of the rows that are not tested.
     """
 
     folds: int = 10

@@ -6,15 +6,12 @@ import gzip
 import struct
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from npt.data.declaration import Frame
 from npt.data.unpack import DAMAGED
 from npt.errors import UserError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNSIGNED_BYTES = 0x08
 
@@ -50,7 +47,7 @@ def read_records(path: Path, rows: int, width: int) -> np.ndarray:
     return np.fromfile(path, np.uint8).reshape(rows, width)
 
 
-def frame(images: np.ndarray, classes: np.ndarray, target: str) -> pd.DataFrame:
+def frame(images: np.ndarray, classes: np.ndarray, target: str) -> Frame:
     """Images (n, ...) and classes (n,) as columns x0, x1, ... and `target`."""
     import pandas as pd
 

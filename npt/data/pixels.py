@@ -6,12 +6,9 @@ intensity in [-0.5, 0.5] (Kim et al. 2019, section 4.2). A pixel is shown in all
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.declaration import Frame
 
 SEED = 2019
 BATCH = 16  # images, which share their number of context pixels
@@ -22,7 +19,7 @@ TEST_IMAGES = 256
 HELD_OUT = VALIDATION_IMAGES + TEST_IMAGES
 
 
-def points(images: np.ndarray, most: int) -> pd.DataFrame:
+def points(images: np.ndarray, most: int) -> Frame:
     """Points of images (n, h, w, channels): those shown, then those for validation, then the test.
 
     The last images are held out. Between 3 and `most` random pixels of each are shown.

@@ -12,6 +12,7 @@ from npt.data.custom import CustomDataset
 from npt.data.declaration import Dataset
 from npt.data.source import acquire
 from npt.data.splits import splits
+from npt.errors import UserError
 from npt.table import Split, Table
 
 
@@ -19,12 +20,18 @@ def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
     """Prepare a declared dataset from whichever source has its files.
 
     Raises:
-        UserError: Its files cannot be acquired, or are not as declared.
+        UserError: Its files cannot be acquired, or are not as declared, or it has a split rule of
+            custom datasets.
     """
+    rule = dataset.split_rule
+    if rule.by_time or rule.from_source:
+        raise UserError(
+            f"{dataset.name}: by_time and from_source are split rules of custom datasets alone"
+        )
     acquired = acquire(dataset, downloads)
     frames = acquired.reading.read(acquired.paths)
     table = assemble(frames, dataset)
-    folds = splits(table, dataset.split_rule)
+    folds = splits(table, rule)
     files = {file.name: file.sha256 for file in acquired.reading.files}
     return prepared(dataset, table, folds, files=files, origins=dict(acquired.origins))
 

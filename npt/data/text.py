@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.declaration import Frame, Paths
 
 
-def rows(**options: Any) -> Callable[[Mapping[str, Path]], pd.DataFrame]:
+def rows(**options: Any) -> Callable[[Paths], Frame]:
     """Reads the rows of a dataset, file after file, with options of `pandas.read_csv`."""
 
-    def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+    def read(paths: Paths) -> Frame:
         import pandas as pd
 
         return pd.concat(pd.read_csv(path, **options) for path in paths.values())

@@ -79,7 +79,7 @@ class CompactModel(Model):
             raise UserError("explain: the model has no attention between datapoints")
         features = trained.features(table)
         parts = []
-        every_row = torch.arange(len(features), device=trained.device)
+        every_row = torch.arange(table.rows, device=trained.device)
         for rows in every_row.split(trained.context.chunk_size):
             encoded = trained.precise.encode(features.take(rows))
             blocks = trained.precise.attention_weights(encoded, trained.context)
@@ -91,7 +91,7 @@ class CompactModel(Model):
         """See `Model`."""
         trained = self.trained
         features = trained.features(table)
-        visible = torch.zeros(len(features), len(self.rows), dtype=torch.bool)
+        visible = torch.zeros(table.rows, len(self.rows), dtype=torch.bool)
         predictions = []
         for left_out in places:
             invisible = visible.scatter(1, torch.from_numpy(left_out), True).to(trained.device)
@@ -135,6 +135,5 @@ def _train(
     job: Job, settings: CompactSettings, split: Split, stop_at: list[int] | None
 ) -> tuple[TrainedCompactNPT, CompactTraining]:
     trained = TrainedCompactNPT.untrained(settings, job.device, job.table, split, job.seed)
-    data = trained.training_rows(job.weights)
-    training = CompactTraining(trained.model, data, settings, job.seed, stop_at)
+    training = trained.training(job.weights, stop_at)
     return trained, training.run(visible=job.visible)

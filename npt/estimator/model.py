@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from npt.errors import UserError
 from npt.estimator.hyperparameters import SETTINGS, ArchitectureName
@@ -173,7 +174,7 @@ class Model(ABC):
         vars(self).update(vars(self.from_state(*state)))
 
 
-def require_converged(losses: torch.Tensor) -> None:
+def require_converged(losses: Tensor) -> None:
     """Refuse a training that has no finite validation loss.
 
     Raises:
@@ -190,7 +191,7 @@ def weight_arrays(trained: TrainedNetwork) -> dict[str, np.ndarray]:
     return {WEIGHTS + name: tensor.numpy() for name, tensor in trained.weights().items()}
 
 
-def tensors_of(arrays: Arrays, prefix: str) -> dict[str, torch.Tensor]:
+def tensors_of(arrays: Arrays, prefix: str) -> dict[str, Tensor]:
     """Arrays whose names have a prefix, as tensors by name without it."""
     tensors = {}
     for name, array in arrays.items():

@@ -24,7 +24,6 @@ from npt.estimator.model import (
 )
 from npt.nn.settings import NPTSettings
 from npt.nn.trained import TrainedNPT
-from npt.nn.training import NPTTraining
 from npt.table import Split, Table
 
 
@@ -48,7 +47,7 @@ class PaperModel(Model):
         if job.weights is not None:
             raise UserError("sample_weight: the paper's architecture does not weigh rows")
         trained = TrainedNPT.untrained(settings, job.device, job.table, job.split, job.seed)
-        training = NPTTraining(trained.model, trained.data, settings, job.seed)
+        training = trained.training()
         training.run(visible=job.visible)
         require_converged(training.losses)
         loss = float(training.losses)

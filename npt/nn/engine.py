@@ -7,35 +7,25 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from npt.nn.checkpoint import Checkpoint, written_when_terminated
 from npt.nn.progress import Progress
 from npt.seeding import isolated_randomness
 
 
-class Optimiser(Protocol):
-    """What moves the weights."""
-
-    def state(self) -> dict[str, list[Tensor]]:
-        """Tensors that later updates depend on, by name; a resumed training writes into them."""
-        ...
-
-
-Network = TypeVar("Network", bound=nn.Module)
-Moves = TypeVar("Moves", bound=Optimiser)
-
-
-class Training(ABC, Generic[Network, Moves]):
+class Training(ABC):
     """The training of a network of one or more members, each with best weights of its own.
 
     A subclass has the network's update and evaluation. Random numbers of an update depend on its
     number alone.
 
     Attributes:
+        model: The network.
+        optimiser: What moves the weights; `state()` has the tensors that later updates depend on.
         last: Number of the last update.
         seed: Seed of the random numbers.
         tensors: What it is trained on.
@@ -47,10 +37,13 @@ class Training(ABC, Generic[Network, Moves]):
         is_finished: Whether an evaluation has ended the training early.
     """
 
+    model: Any
+    optimiser: Any
+
     def __init__(
         self,
-        model: Network,
-        optimiser: Moves,
+        model: Any,
+        optimiser: Any,
         last: int,
         seed: int = 0,
         tensors: Sequence[Tensor] = (),

@@ -45,8 +45,8 @@ class ModelInput(NamedTuple):
         return type(self)(*map(change, self))
 
     def gather_rows(self, rows: Tensor) -> ModelInput:
-        """Cell (b, i, j) from row rows[b, i, j] of the same column; one table is expanded to B."""
-        return self.map(lambda x: x.expand(len(rows), -1, -1).gather(1, rows))
+        """Cell (b, i, j) from row rows[b, i, j] of the same column; sizes 1 are expanded."""
+        return self.map(lambda x: x.take_along_dim(rows, 1))
 
 
 class Encodings(ModelInput):

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.nn.search_space import draw
 from npt.nn.settings import NPTSettings
-
-if TYPE_CHECKING:
-    from npt.nn.engine import Training
-    from npt.nn.trained import TrainedNPT
-    from npt.nn.training import NPTTraining
 
 
 class NPTLearner(NetworkLearner):
@@ -23,22 +16,6 @@ class NPTLearner(NetworkLearner):
     """
 
     network = "npt.nn.trained:TrainedNPT"
-
-    def training(self, trained: TrainedNPT) -> NPTTraining:
-        """The training on the table."""
-        from npt.nn.training import NPTTraining
-
-        return NPTTraining(trained.model, trained.data, self.settings, trained.seed)
-
-    def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
-        """The update of the weights, and the precision that the device has."""
-        from npt.nn.device import uses_bfloat16
-
-        chosen = super().chosen(training)
-        if self.settings.precision == "auto":
-            is_short = uses_bfloat16(self.settings, self.trained.device)
-            chosen["precision"] = "bfloat16" if is_short else "float32"
-        return chosen
 
 
 METHOD = Method(

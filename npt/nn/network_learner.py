@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,37 +18,25 @@ from npt.table import Split, Table
 if TYPE_CHECKING:
     import torch
 
-    from npt.nn.engine import Training
     from npt.nn.trained_network import TrainedNetwork
 
 
-class NetworkLearner(ABC):
+class NetworkLearner:
     """A learner that trains a network on a blind table.
 
     Attributes:
         version: That of the method.
         network: Module and name of the `TrainedNetwork`, which imports PyTorch.
+        trained: The result of `fit`.
     """
 
     version: ClassVar[int] = 1
     network: ClassVar[str]
+    trained: TrainedNetwork
 
     def __init__(self, settings: Any, resources: Resources) -> None:
         self.settings = settings
         self.resources = resources
-        self._trained: TrainedNetwork | None = None
-
-    @abstractmethod
-    def training(self, trained: Any) -> Training[Any, Any]:
-        """The training of the network on its table."""
-
-    def finish(self, trained: Any, training: Training[Any, Any]) -> tuple[TrainedNetwork, float]:
-        """What predicts, and its validation loss."""
-        return trained, float(training.losses.mean())
-
-    def chosen(self, training: Training[Any, Any]) -> dict[str, object]:
-        """Hyper-parameters that the training chose."""
-        return {"update": training.best_updates[0]}
 
     def fit(self, table: Table, split: Split, seed: int) -> Fit:
         """Train from initial weights.
@@ -67,7 +54,7 @@ class NetworkLearner(ABC):
         checkpoint = None
         with memory_needed(device):
             trained = network.untrained(self.settings, device, table, split, seed)
-            training = self.training(trained)
+            training = trained.training()
             if resources.checkpoint:
                 facts = (self.settings, self.version, training.seed, str(training.model))
                 identity = stamp(*facts, tensors=training.tensors)
@@ -79,9 +66,9 @@ class NetworkLearner(ABC):
                     "no validation loss was finite: training diverged, or no validation target is "
                     "known"
                 )
-            self._trained, validation_loss = self.finish(trained, training)
+            self.trained, validation_loss = trained.finished(training)
         return Fit(
-            chosen=self.chosen(training),
+            chosen=trained.chosen(training),
             validation_loss=validation_loss,
             fits=1,
             parameters=trained.parameters,
@@ -119,12 +106,6 @@ class NetworkLearner(ABC):
         raise UserError(
             f"{path}: not the weights of this model ({reason}); remove the file and re-run"
         )
-
-    @property
-    def trained(self) -> TrainedNetwork:
-        """The result of `fit`."""
-        assert self._trained is not None, "fit comes first"
-        return self._trained
 
     @property
     def device(self) -> torch.device:

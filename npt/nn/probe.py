@@ -122,7 +122,6 @@ class BatchQueries(QueryGroup):
     def predict_from(self, queries: Sequence[int], cells: Sequence[np.ndarray]) -> np.ndarray:
         """Predictions of queries from other cells; inputs of one length share a pass."""
         trained = self.trained
-        columns = self.batch.shape[1]
         by_length: dict[int, list[int]] = {}
         for index, sources in enumerate(cells):
             by_length.setdefault(len(sources), []).append(index)
@@ -130,7 +129,7 @@ class BatchQueries(QueryGroup):
         for indices in by_length.values():
             inputs = [self._query_first(queries[index])[cells[index]] for index in indices]
             rows = torch.from_numpy(np.stack(inputs)).to(trained.device)  # (B, l, d) or (B, l, 1)
-            gathered = self.batch.inputs.gather_rows(rows.expand(-1, -1, columns))
+            gathered = self.batch.inputs.gather_rows(rows)
             outputs = trained.outputs(gathered, torch.zeros_like(rows[:, :1, 0]))[:, 0]
             predictions.update(zip(indices, decoded(trained, outputs), strict=True))
         return np.stack([predictions[index] for index in range(len(cells))])

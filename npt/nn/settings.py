@@ -25,6 +25,12 @@ Lookup = Literal[
     "released_random_features_add_one",
 ]
 
+Width = Annotated[int, Field(ge=1, le=65536)]
+Count = Annotated[int, Field(ge=1, le=1024)]
+Updates = Annotated[int, Field(ge=1, le=10**9)]
+LearningRate = Annotated[float, Field(gt=0, le=10)]
+Bound = Annotated[float, Field(ge=0, le=1e9)]
+Threshold = Annotated[float, Field(gt=0, lt=1)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 DropoutRate = Annotated[float, Field(ge=0, le=0.99)]
 
@@ -38,7 +44,7 @@ class PixelSettings(Strict):
     """Relative positions by a SIREN, or in one dimension by a linear layer on sinusoids."""
     span: bool = False
     """Scores are multiplied by a learned Gaussian of the relative position."""
-    threshold: float | None = Field(default=None, gt=0, lt=1)
+    threshold: Threshold | None = None
     """Pixels whose Gaussian is smaller, in one dimension, are not attended to."""
     pool: Literal["last", "mean"] = "last"
     """The vector of an image is its last pixel's, or the mean over its pixels."""
@@ -55,11 +61,11 @@ class PixelSettings(Strict):
 class NPTSettings(Strict):
     """Architecture, masking, optimisation and evaluation of one NPT."""
 
-    width: int = Field(default=64, ge=1, le=65536)
+    width: Width = 64
     """Width e of one column's embedding; a block between datapoints has width d * e."""
-    layers: int = Field(default=8, ge=1, le=1024)
+    layers: Count = 8
     """Blocks, alternately between datapoints and between attributes."""
-    heads: int = Field(default=8, ge=1, le=1024)
+    heads: Count = 8
     """Attention heads of a block."""
     feed_forward: int = Field(default=4, ge=1, le=64)
     """Width of the feed-forward layer, in multiples of the block's."""
@@ -72,14 +78,14 @@ class NPTSettings(Strict):
     with those tied to the queries, which has a Lipschitz constant, or scaled to
     `contraction`. With `span`, a learned Gaussian of the distance of two rows' features is joined
     to dot products between datapoints."""
-    contraction: float = Field(default=0.9, ge=0, le=1e9)
+    contraction: Bound = 0.9
     """Bound of the Lipschitz constant of attention with the kernel l2_contractive, in the maximum
     or the Euclidean norm, whichever has the smaller bound. Below 1 the sum of input and attention
     can be inverted; 0 leaves attention out."""
     span: float = Field(default=1.0, gt=0, le=1e6)
     """First sigma of a column's span, in standard deviations times the root of the number of
     feature columns."""
-    span_threshold: float | None = Field(default=None, gt=0, lt=1)
+    span_threshold: Threshold | None = None
     """Rows whose Gaussian is smaller are not attended to, but for the nearest."""
     span_form: Literal["added", "multiplied"] = "added"
     """The logarithm of the Gaussian is added to the scores, or the Gaussian is multiplied with
@@ -110,9 +116,9 @@ class NPTSettings(Strict):
     between its pixels."""
     pixels: PixelSettings = PixelSettings()
     """The encoder siren."""
-    pooling: int = Field(default=1, ge=1, le=1024)
+    pooling: Count = 1
     """Pixels are averaged over squares of this side before an encoder that is not linear."""
-    patch: int = Field(default=4, ge=1, le=65536)
+    patch: Width = 4
     """Side of an image's patches in pixels; each patch is a token."""
     patch_shape: Literal["square", "strip"] = "square"
     """Squares, or runs of as many intensities in a row, as in the released code."""
@@ -136,7 +142,7 @@ class NPTSettings(Strict):
     tradeoff_start: Fraction = 1.0
     """First weight of the feature loss."""
 
-    updates: int = Field(default=100_000, ge=1, le=10**9)
+    updates: Updates = 100_000
     """Training steps."""
     batch_rows: int | None = Field(default=None, ge=3)
     """Largest number of rows of a minibatch; None takes the whole table."""
@@ -146,23 +152,23 @@ class NPTSettings(Strict):
     """Every minibatch has the classes' train rows in proportion."""
     optimiser: Literal["lamb", "adam"] = "lamb"
     """Optimiser inside Lookahead; the paper's is LAMB."""
-    learning_rate: float = Field(default=1e-3, gt=0, le=10)
+    learning_rate: LearningRate = 1e-3
     """Peak learning rate."""
     schedule: Schedule = "flat_then_cosine"
     """Schedule of the learning rate."""
     schedule_share: Fraction = 0.7
     """Flat fraction of flat_then_cosine; warm-up fraction of polynomial and cosine_cyclic."""
-    clip: float = Field(default=1.0, ge=0, le=1e9)
+    clip: Bound = 1.0
     """Bound on the absolute value of a gradient's elements."""
     lookahead_steps: int = Field(default=6, ge=1, le=10**6)
     """Updates between two updates of Lookahead's slow weights."""
     lookahead_share: Fraction = 0.5
     """Step of the slow weights, as a fraction of their distance to the fast ones."""
-    evaluate_every: int = Field(default=1, ge=1, le=10**9)
+    evaluate_every: Updates = 1
     """Epochs between validation passes."""
     first_sync: bool = False
     """Slow weights start at Lookahead's first synchronisation, as in the released code."""
-    repeated_batches: int = Field(default=1, ge=1, le=1024)
+    repeated_batches: Count = 1
     """Consecutive updates on one batch with one draw of masks; the released code takes as many as
     it has loader processes, and an epoch is as many times longer."""
 
@@ -189,7 +195,7 @@ class NPTSettings(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        for is_wrong, error in (*self._errors(), *self._encoder_errors()):
+        for is_wrong, error in self._errors():
             if is_wrong:
                 raise ValueError(error)
         return self
@@ -218,9 +224,6 @@ class NPTSettings(Strict):
         yield is_constant and self.tradeoff_start == 1, "tradeoff_start: 1 leaves targets no weight"
         is_unmasked = self.feature_mask == 0 and self.tradeoff_start > 0
         yield is_unmasked, "tradeoff_start: must be 0 if feature_mask is 0: no feature is scored"
-
-    def _encoder_errors(self) -> Iterator[tuple[bool, str]]:
-        """What is wrong with the encoder of images."""
         if self.encoder == "linear":
             has_blocks = self.between_datapoints or self.between_attributes
             yield not has_blocks, "between_datapoints, between_attributes: one must be true"

@@ -19,12 +19,15 @@ from npt.nn.device import (
     evaluating,
     free_memory,
     require_precision,
+    uses_bfloat16,
 )
+from npt.nn.engine import Training
 from npt.nn.inputs import PART, EncodedTable, ModelInput
 from npt.nn.masking import mask
 from npt.nn.model import NPT
 from npt.nn.settings import NPTSettings
 from npt.nn.trained_network import TrainedNetwork, build_model, decoded
+from npt.nn.training import NPTTraining
 from npt.seeding import generator_for
 from npt.table import Part, Split, Table, Task
 
@@ -96,6 +99,18 @@ class TrainedNPT(TrainedNetwork):
     def target(self) -> int:
         """Index of the target column."""
         return self.data.target
+
+    def training(self) -> NPTTraining:
+        """The training on the table."""
+        return NPTTraining(self.model, self.data, self.settings, self.seed)
+
+    def chosen(self, training: Training) -> dict[str, object]:
+        """The update of the weights, and the precision that the device has."""
+        chosen = super().chosen(training)
+        if self.settings.precision == "auto":
+            is_short = uses_bfloat16(self.settings, self.device)
+            chosen["precision"] = "bfloat16" if is_short else "float32"
+        return chosen
 
     def with_table(self, table: Table, split: Split) -> TrainedNPT:
         """The same network on another table of the same columns, with the same statistics."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from npt.interface import Prediction
+from npt.nn.engine import Training
 from npt.probing import RowModel
 from npt.seeding import isolated_randomness, seed_for
 from npt.table import Split, Table
@@ -53,6 +54,18 @@ class TrainedNetwork(ABC):
         cls, settings: Any, device: torch.device, table: Table, split: Split, seed: int
     ) -> Self:
         """A network with initial weights, the same on every device."""
+
+    @abstractmethod
+    def training(self) -> Training:
+        """The training of the network on the table."""
+
+    def finished(self, training: Any) -> tuple[TrainedNetwork, float]:
+        """What predicts after the training, and its validation loss."""
+        return self, float(training.losses.mean())
+
+    def chosen(self, training: Training) -> dict[str, object]:
+        """Hyper-parameters that the training chose."""
+        return {"update": training.best_updates[0]}
 
     @abstractmethod
     def predict(self, rows: np.ndarray) -> Prediction:

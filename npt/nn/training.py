@@ -40,7 +40,7 @@ def build_optimiser(model: NPT, settings: NPTSettings) -> Lookahead:
     )
 
 
-class NPTTraining(Training[NPT, Lookahead]):
+class NPTTraining(Training):
     """The training of an NPT, which is evaluated by the label loss of the validation rows.
 
     On a GPU, updates and evaluations of one batch are recorded as CUDA graphs where they can be.
@@ -50,6 +50,9 @@ class NPTTraining(Training[NPT, Lookahead]):
         is_recorded: Whether they are.
         spans: Learned Gaussians of the blocks.
     """
+
+    model: NPT
+    optimiser: Lookahead
 
     def __init__(self, model: NPT, data: EncodedTable, settings: NPTSettings, seed: int) -> None:
         prepare_blocks(model, largest_batch(data, settings), settings, data.device)

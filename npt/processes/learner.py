@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
 from npt.method import Method
 from npt.nn.network_learner import NetworkLearner
 from npt.processes.settings import (
@@ -15,11 +12,6 @@ from npt.processes.settings import (
     TrainingSettings,
 )
 
-if TYPE_CHECKING:
-    from npt.nn.engine import Training
-    from npt.processes.trained import TrainedProcess
-    from npt.processes.training import ProcessTraining
-
 SMALL = {"updates": 4, "evaluate_every": 2, "draws": 2}
 
 
@@ -27,26 +19,6 @@ class ProcessLearner(NetworkLearner):
     """Trains on tables other than the held-out ones, whose targets it predicts."""
 
     network = "npt.processes.trained:TrainedProcess"
-
-    def training(self, trained: TrainedProcess) -> ProcessTraining:
-        """The training on curves, or on tables for training alone."""
-        from npt.processes.training import ProcessTraining, source_of
-
-        data = trained.data
-        source = source_of(data, self.settings)
-        held_out = data.held_out("validation", self.settings.batch_tables)
-        validation = [tasks for tasks, _ in held_out]
-        tensors = (data.x, data.y)
-        return ProcessTraining(
-            trained.model, source, validation, self.settings, trained.seed, tensors
-        )
-
-    def finish(
-        self, trained: TrainedProcess, training: Training[Any, Any]
-    ) -> tuple[TrainedProcess, float]:
-        """The network with the history of its training."""
-        history = training.state()["history"][0]
-        return replace(trained, history=history), float(training.losses)
 
 
 def _method(name: str, title: str, settings: type[TrainingSettings]) -> Method:

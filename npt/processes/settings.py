@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from npt.nn.settings import NPTSettings
+from npt.nn.settings import Count, LearningRate, NPTSettings, Updates, Width
 from npt.validation import Strict
 
 Attention = Literal["uniform", "laplace", "dot_product", "multihead"]
@@ -26,13 +26,13 @@ class TrainingSettings(Strict):
     """Largest number of context points, and of targets, which include the context."""
     batch_tables: int = Field(default=16, ge=1, le=10**6)
     """Tables of an update."""
-    updates: int = Field(default=100_000, ge=1, le=10**9)
+    updates: Updates = 100_000
     """Training steps of Adam."""
-    learning_rate: float = Field(default=1e-4, gt=0, le=10)
+    learning_rate: LearningRate = 1e-4
     """First learning rate."""
     schedule: Literal["constant", "cosine"] = "constant"
     """The learning rate stays, or falls to zero as a half cosine."""
-    evaluate_every: int = Field(default=500, ge=1, le=10**9)
+    evaluate_every: Updates = 500
     """Updates between two evaluations on the validation tables."""
     draws: int = Field(default=50, ge=1, le=10**4)
     """Draws of the latent variable for a prediction."""
@@ -49,7 +49,7 @@ class TrainingSettings(Strict):
 class NeuralProcessSettings(TrainingSettings):
     """Architecture and training of a neural process."""
 
-    width: int = Field(default=128, ge=1, le=65536)
+    width: Width = 128
     """Width of all hidden layers, of the representations, and of the latent variable."""
     attention: Attention = "uniform"
     """How a target weighs the context; `uniform` is a neural process without attention."""
@@ -80,11 +80,11 @@ class AttentiveSettings(NeuralProcessSettings):
 class NPTProcessSettings(TrainingSettings):
     """Architecture and training of NPT on many tables."""
 
-    width: int = Field(default=32, ge=1, le=65536)
+    width: Width = 32
     """Width e of one column's embedding; a block between datapoints has width (d + 1) * e."""
-    layers: int = Field(default=8, ge=1, le=1024)
+    layers: Count = 8
     """Blocks, alternately between datapoints and between attributes."""
-    heads: int = Field(default=4, ge=1, le=1024)
+    heads: Count = 4
     """Attention heads of a block."""
     among_queries: bool = True
     """Targets attend to each other, as in NPT; without, to the context alone, which is a

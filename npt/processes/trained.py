@@ -17,6 +17,7 @@ from npt.processes.npt_process import NPTProcess
 from npt.processes.realisations import Realisations
 from npt.processes.settings import NeuralProcessSettings, NPTProcessSettings, TrainingSettings
 from npt.processes.tasks import Tasks
+from npt.processes.training import ProcessTraining, source_of
 from npt.seeding import generator_for
 from npt.table import HELD_OUT, Split, Table
 
@@ -53,6 +54,19 @@ class TrainedProcess(TrainedNetwork):
         data = Realisations.from_table(table, split, device)
         model: Any = build_model(build, seed, device, settings, data.x.shape[1]).eval()
         return cls(model, data, settings, seed, torch.zeros(0, 4))
+
+    def training(self) -> ProcessTraining:
+        """The training on curves, or on tables for training alone."""
+        data = self.data
+        source = source_of(data, self.settings)
+        held_out = data.held_out("validation", self.settings.batch_tables)
+        validation = [tasks for tasks, _ in held_out]
+        tensors = (data.x, data.y)
+        return ProcessTraining(self.model, source, validation, self.settings, self.seed, tensors)
+
+    def finished(self, training: ProcessTraining) -> tuple[TrainedProcess, float]:
+        """The network with the history of its training."""
+        return replace(self, history=training.history), float(training.losses)
 
     def weights(self) -> dict[str, Tensor]:
         """Weights by name, and the history."""

@@ -118,12 +118,15 @@ def learning_rate(update: int, settings: TrainingSettings) -> float:
     return settings.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-class ProcessTraining(Training[Process, Adam]):
+class ProcessTraining(Training):
     """The training of a process, which ends with its last weights.
 
     Attributes:
         history: Update, seconds, context and target log-likelihood (k, 4) of each evaluation.
     """
+
+    model: Process
+    optimiser: Adam
 
     def __init__(
         self,

@@ -6,18 +6,18 @@ n rows, m context rows, d columns: p of numbers, then c of categories.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
+from torch import Tensor
 
 SQUASH = 4.0  # standard deviations beyond which a number hardly grows
 RANGE = 1.7  # of ranks, which so have about unit variance
 MISSING = -1.0  # code of a missing category, which is a level of its own
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(NamedTuple):
     """Rows in coordinates.
 
     Attributes:
@@ -26,32 +26,27 @@ class Cells:
         codes: Categories (n, c); equal ones have equal codes.
     """
 
-    scores: torch.Tensor
-    ranks: torch.Tensor
-    codes: torch.Tensor
+    scores: Tensor
+    ranks: Tensor
+    codes: Tensor
 
     @property
     def columns(self) -> int:
         """Number of columns, p + c."""
         return self.scores.shape[1] + self.codes.shape[1]
 
-    @property
-    def parts(self) -> tuple[torch.Tensor, ...]:
-        """All of them."""
-        return self.scores, self.ranks, self.codes
-
-    def take(self, rows: torch.Tensor) -> Cells:
+    def take(self, rows: Tensor) -> Cells:
         """Some of the rows."""
-        return Cells(*(part[rows] for part in self.parts))
+        return Cells(*(part[rows] for part in self))
 
     def split(self, size: int) -> list[Cells]:
         """Parts of at most so many rows."""
-        parts = (part.split(size) for part in self.parts)
+        parts = (part.split(size) for part in self)
         return [Cells(*part) for part in zip(*parts, strict=True)]
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Cells:
         """The same cells elsewhere, or in another precision."""
-        return Cells(*(part.to(device, dtype) for part in self.parts))
+        return Cells(*(part.to(device, dtype) for part in self))
 
 
 @dataclass(frozen=True)

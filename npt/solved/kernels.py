@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import torch
+from torch import Tensor
 from torch.nn.functional import softplus
 
 from npt.nn.distances import squared_distances
 from npt.solved.cells import Cells
 
-Parameters = Mapping[str, torch.Tensor]
-Kernel = Callable[[Parameters, Cells, Cells], torch.Tensor]
+Parameters = Mapping[str, Tensor]
+Kernel = Callable[[Parameters, Cells, Cells], Tensor]
 ONE = 0.5413  # softplus of this is 1
 FAINT = -1.0  # softplus of this is 0.31, the first relevance of a column in a product
 MOST_RELEVANCE = 4.0  # about the largest sum of log(1 + w) over columns, at the start
 
 
-def initial_parameters(heads: int, cells: Cells) -> dict[str, torch.Tensor]:
+def initial_parameters(heads: int, cells: Cells) -> dict[str, Tensor]:
     """Zeros, at which all columns weigh alike: `relevance` (H, d), `rate` (H, p), `scale` (H,),
     `ridge` (H,)."""
     zeros = cells.scores.new_zeros
@@ -33,25 +34,25 @@ def initial_parameters(heads: int, cells: Cells) -> dict[str, torch.Tensor]:
     }
 
 
-def linear(parameters: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
+def linear(parameters: Parameters, queries: Cells, keys: Cells) -> Tensor:
     """Scalar products of weighted scores (n, m), divided by d."""
     weights, category_weights = _relevance(parameters, queries)
     products = (queries.scores * weights) @ (keys.scores * weights).T
     return (products + _matches(category_weights, queries, keys)) / max(1, queries.columns)
 
 
-def gauss(parameters: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
+def gauss(parameters: Parameters, queries: Cells, keys: Cells) -> Tensor:
     """exp(-D / 2) (n, m) of the mean squared distance D of weighted scores."""
     return torch.exp(-0.5 * _distances(parameters, queries, keys, queries.scores, keys.scores))
 
 
-def laplace(parameters: Parameters, queries: Cells, keys: Cells) -> torch.Tensor:
+def laplace(parameters: Parameters, queries: Cells, keys: Cells) -> Tensor:
     """exp(-sqrt(D)) (n, m) of the mean squared distance D of weighted ranks."""
     distances = _distances(parameters, queries, keys, queries.ranks, keys.ranks)
     return torch.exp(-(distances + 1e-5).sqrt())  # the root has no slope at 0
 
 
-def _relevance(parameters: Parameters, cells: Cells) -> tuple[torch.Tensor, torch.Tensor]:
+def _relevance(parameters: Parameters, cells: Cells) -> tuple[Tensor, Tensor]:
     """Weights of numbers (p,), and squared weights of categories (c,); mean square 1 over all."""
     weights = softplus(parameters["relevance"] + ONE)
     weights = weights / weights.square().mean().sqrt()
@@ -60,8 +61,8 @@ def _relevance(parameters: Parameters, cells: Cells) -> tuple[torch.Tensor, torc
 
 
 def _distances(
-    parameters: Parameters, queries: Cells, keys: Cells, from_: torch.Tensor, to: torch.Tensor
-) -> torch.Tensor:
+    parameters: Parameters, queries: Cells, keys: Cells, from_: Tensor, to: Tensor
+) -> Tensor:
     """Mean weighted squared distances (n, m); two different categories are at distance 2."""
     weights, category_weights = _relevance(parameters, queries)
     distances = squared_distances(from_ * weights, to * weights)
@@ -69,7 +70,7 @@ def _distances(
     return (distances + 2 * differing) / max(1, queries.columns) * parameters["scale"].exp()
 
 
-def product(parameters: Parameters, queries: Cells, keys: Cells, kind: str) -> torch.Tensor:
+def product(parameters: Parameters, queries: Cells, keys: Cells, kind: str) -> Tensor:
     """Product over columns of (1 + w k) / (1 + w) (n, m), with weights w (d,).
 
     Args:
@@ -87,9 +88,7 @@ def product(parameters: Parameters, queries: Cells, keys: Cells, kind: str) -> t
     return product
 
 
-def _nearness(
-    rates: torch.Tensor, queries: Cells, keys: Cells, kind: str
-) -> Iterator[torch.Tensor]:
+def _nearness(rates: Tensor, queries: Cells, keys: Cells, kind: str) -> Iterator[Tensor]:
     """Kernel (n, m) of every column: numbers, then categories."""
     if kind == "gauss":
         scales = (0.5 * rates).sqrt()
@@ -104,7 +103,7 @@ def _nearness(
         yield _equal(queries, keys, column)
 
 
-def _matches(weights: torch.Tensor, queries: Cells, keys: Cells) -> torch.Tensor:
+def _matches(weights: Tensor, queries: Cells, keys: Cells) -> Tensor:
     """Sum over categories of their weights (c,) where two rows are equal (n, m)."""
     total = weights.new_zeros(len(queries.codes), len(keys.codes))
     for column, weight in enumerate(weights):  # so that no (n, m, c) array is needed
@@ -112,7 +111,7 @@ def _matches(weights: torch.Tensor, queries: Cells, keys: Cells) -> torch.Tensor
     return total
 
 
-def _equal(queries: Cells, keys: Cells, column: int) -> torch.Tensor:
+def _equal(queries: Cells, keys: Cells, column: int) -> Tensor:
     """1 where two rows have the same category (n, m), and 0 elsewhere."""
     equal = queries.codes[:, column, None] == keys.codes[:, column]
     return equal.to(queries.scores.dtype)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from npt.solved.solve import SMALLEST, factor, larger
 
@@ -22,9 +23,7 @@ class Landmarks:
         weights: (m,) of the rows.
     """
 
-    def __init__(
-        self, kernel: torch.Tensor, among_landmarks: torch.Tensor, weights: torch.Tensor
-    ) -> None:
+    def __init__(self, kernel: Tensor, among_landmarks: Tensor, weights: Tensor) -> None:
         """From the rows' kernel to the landmarks (m, M), and that among these (M, M)."""
         self.root = factor(among_landmarks)
         self.weights = weights
@@ -34,11 +33,11 @@ class Landmarks:
         self.features -= self.mean
         self.moments = self.features.T @ (weights[:, None] * self.features)
 
-    def solve(self, ridge: torch.Tensor) -> LandmarkSolution:
+    def solve(self, ridge: Tensor) -> LandmarkSolution:
         """Solve for a ridge."""
         return LandmarkSolution(self, factor(larger(self.moments, ridge)))
 
-    def rooted(self, kernel: torch.Tensor) -> torch.Tensor:
+    def rooted(self, kernel: Tensor) -> Tensor:
         """Features (n, M), not centred, of rows whose kernel to the landmarks is (n, M)."""
         return torch.linalg.solve_triangular(self.root, kernel.T, upper=False).T
 
@@ -52,9 +51,9 @@ class LandmarkSolution:
     """
 
     landmarks: Landmarks
-    factor: torch.Tensor
+    factor: Tensor
 
-    def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def coefficients(self, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Slopes (M, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
         landmarks = self.landmarks
         products = landmarks.features.T @ (landmarks.weights[:, None] * targets)
@@ -62,7 +61,7 @@ class LandmarkSolution:
         slopes = torch.linalg.solve_triangular(landmarks.root.T, coefficients, upper=True)
         return slopes, landmarks.shares @ targets - landmarks.mean @ coefficients
 
-    def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
+    def leave_one_out(self, targets: Tensor) -> Tensor:
         """Predictions (m, C) of the context rows from the labels of all others."""
         landmarks = self.landmarks
         rooted = torch.linalg.solve_triangular(
@@ -76,21 +75,19 @@ class LandmarkSolution:
         kept = (1 - influence).clamp(min=SMALLEST)[:, None]
         return (fitted - influence[:, None] * targets) / kept
 
-    def weights(self, kernel: torch.Tensor) -> torch.Tensor:
+    def weights(self, kernel: Tensor) -> Tensor:
         """Attention (n, m) of queries whose kernel to the landmarks is (n, M)."""
         return self._attention(self.landmarks.rooted(kernel) - self.landmarks.mean)
 
     @property
-    def weight_map(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def weight_map(self) -> tuple[Tensor, Tensor]:
         """Matrix (M, m) and vector (m,): the attention of a query is k' matrix + vector."""
         landmarks = self.landmarks
         solved = torch.cholesky_solve(landmarks.features.T, self.factor) * landmarks.weights
         matrix = torch.linalg.solve_triangular(landmarks.root.T, solved, upper=True)
         return matrix, landmarks.shares - landmarks.mean @ solved
 
-    def without(
-        self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
-    ) -> torch.Tensor:
+    def without(self, kernel: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
         """Predictions (n, C) of queries, each without context rows (n, k) of its own."""
         landmarks = self.landmarks
         slopes, intercept = self.coefficients(targets)
@@ -104,7 +101,7 @@ class LandmarkSolution:
         corrections = torch.linalg.solve(kept, targets[left_out] - fitted)
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, corrections)
 
-    def _attention(self, features: torch.Tensor) -> torch.Tensor:
+    def _attention(self, features: Tensor) -> Tensor:
         landmarks = self.landmarks
         products = torch.cholesky_solve(features.T, self.factor).T @ landmarks.features.T
         return landmarks.weights * products + landmarks.shares

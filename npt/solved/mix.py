@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 SHARPNESS = (0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 13, 17)
 STEPS = 30
@@ -13,7 +14,7 @@ LEAST_SHARE = 1e-6  # of a class
 PULLS = (2.0, 1.0, 5.0)  # of the weights' and the sharpness' logarithms, and of the bias
 
 
-def stacked(residuals: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+def stacked(residuals: Tensor, weights: Tensor) -> Tensor:
     """Weights (S,) on the simplex that make the mean squared residual small.
 
     Stacking (Wolpert 1992; Breiman 1996) by a few steps of exponentiated gradient, which leave
@@ -34,9 +35,7 @@ def stacked(residuals: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     return mix
 
 
-def sharpened(
-    scores: torch.Tensor, counts: torch.Tensor, mix: torch.Tensor
-) -> tuple[torch.Tensor, float, torch.Tensor]:
+def sharpened(scores: Tensor, counts: Tensor, mix: Tensor) -> tuple[Tensor, float, Tensor]:
     """Mixture of class scores, its sharpness and a bias (C,) that make classes likely.
 
     Multinomial logistic regression on the leave-one-out scores, pulled to `mix` and its best
@@ -56,7 +55,7 @@ def sharpened(
     fitted = [value.clone().requires_grad_() for value in start]
     optimiser = torch.optim.LBFGS(fitted, max_iter=40, line_search_fn="strong_wolfe")
 
-    def penalised() -> torch.Tensor:
+    def penalised() -> Tensor:
         optimiser.zero_grad()
         mixed = torch.einsum("s,smc->mc", fitted[0].softmax(0), scores)
         loss = _loss(fitted[1].exp() * mixed + prior + fitted[2], counts)
@@ -71,10 +70,10 @@ def sharpened(
     return weights.softmax(0), float(sharpness.exp()), bias
 
 
-def log_shares(shares: torch.Tensor) -> torch.Tensor:
+def log_shares(shares: Tensor) -> Tensor:
     """Logarithms of the shares (C,) of classes, finite for those without rows."""
     return (shares + LEAST_SHARE).log()
 
 
-def _loss(logits: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+def _loss(logits: Tensor, counts: Tensor) -> Tensor:
     return -(counts * logits.log_softmax(1)).sum()

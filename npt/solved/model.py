@@ -13,6 +13,7 @@ from itertools import chain
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from npt.solved.cells import Cells, Context, Encoder
 from npt.solved.kernels import Parameters
@@ -37,11 +38,11 @@ class Mixture:
         bias: Added to the logits of classes (C,).
     """
 
-    shares: torch.Tensor
+    shares: Tensor
     sharpness: float
-    bias: torch.Tensor
+    bias: Tensor
 
-    def mixed(self, predictions: torch.Tensor) -> torch.Tensor:
+    def mixed(self, predictions: Tensor) -> Tensor:
         """The mixture (m, C) of predictions (S, m, C)."""
         return torch.einsum("s,smc->mc", self.shares, predictions)
 
@@ -257,7 +258,7 @@ class SolvedNPT:
         self.targets = torch.from_numpy(centred / self.scale).to(self.device)
         self.centre = torch.from_numpy(centre).to(self.device)
 
-    def _mixed(self, predictions: torch.Tensor) -> Mixture:
+    def _mixed(self, predictions: Tensor) -> Mixture:
         """The mixture of leave-one-out predictions (S, m, C)."""
         shares = stacked(self.targets - predictions, self.weights)
         sharpness = 1.0
@@ -267,7 +268,7 @@ class SolvedNPT:
         return Mixture(shares, sharpness, bias)
 
     @cached_property
-    def left_out_scores(self) -> torch.Tensor:
+    def left_out_scores(self) -> Tensor:
         """Predictions (m, C) of the context rows, each without its own label.
 
         Standardised targets, or shares of classes minus those of the context.
@@ -276,7 +277,7 @@ class SolvedNPT:
         predictions = [solution.leave_one_out(self.targets) for solution in solutions]
         return self.mixture.mixed(torch.stack(predictions))
 
-    def _near(self, head: int, cells: Cells) -> torch.Tensor:
+    def _near(self, head: int, cells: Cells) -> Tensor:
         """Kernel (n, k) of a head from rows to the keys, of `chunk` rows at a time."""
         tuned = head_parameters(self.parameters, head)
         kernel = self.kernels[head]
@@ -292,13 +293,13 @@ class SolvedNPT:
                 solved = Landmarks(self._near(head, self.cells), near, self.weights).solve
             yield map(solved, ridges(factor, self.settings))
 
-    def _shared_solutions(self) -> Iterator[Iterable[tuple[torch.Tensor, Solved]]]:
+    def _shared_solutions(self) -> Iterator[Iterable[tuple[Tensor, Solved]]]:
         """Shares in the mixture, and solutions, of every head."""
         shares = self.mixture.shares.unflatten(0, (len(self.kernels), -1))
         for of_head, solutions in zip(shares, self._solutions(), strict=True):
             yield zip(of_head, solutions, strict=True)
 
-    def _attending(self, cells: Cells) -> Iterator[tuple[torch.Tensor, torch.Tensor, Solved]]:
+    def _attending(self, cells: Cells) -> Iterator[tuple[Tensor, Tensor, Solved]]:
         """Share in the mixture, kernel (n, keys) of queries, and solution."""
         for head, solutions in enumerate(self._shared_solutions()):
             near = self._near(head, cells)
@@ -308,27 +309,27 @@ class SolvedNPT:
     def _encoded(self, features: np.ndarray) -> Cells:
         return self.encoder(features).to(self.device, torch.float64)
 
-    def _decoded(self, scores: torch.Tensor) -> np.ndarray:
+    def _decoded(self, scores: Tensor) -> np.ndarray:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
         if self.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
         return self._logits(scores, self.centre).softmax(1).cpu().numpy()
 
-    def _logits(self, scores: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+    def _logits(self, scores: Tensor, shares: Tensor) -> Tensor:
         """Logits (n, C) from scores minus shares of classes."""
         return self.mixture.sharpness * scores + log_shares(shares) + self.mixture.bias
 
-    def _counts(self) -> torch.Tensor:
+    def _counts(self) -> Tensor:
         """Weights (m, C) of the classes of the context rows."""
         return self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
 
-    def _logits_without(self, scores: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    def _logits_without(self, scores: Tensor, counts: Tensor) -> Tensor:
         """Logits (n, C) from scores, and shares of classes without some of their weights (n, C)."""
         shares = self._counts().sum(0) - counts
         shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
         return self._logits(scores + self.centre - shares, shares)
 
-    def _left_out_logits(self) -> torch.Tensor:
+    def _left_out_logits(self) -> Tensor:
         """Logits (m, C) of the context rows, from labels and shares of classes of all others."""
         if len(self.weights) == 1:
             return self._logits(self.left_out_scores, self.centre)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
+from torch import Tensor
 
 SMALLEST = 1e-12
 JITTERS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # in units of the mean of a matrix's diagonal
@@ -30,46 +31,46 @@ class Solution:
         matrix: Kernel plus ridge (m, m).
     """
 
-    matrix: torch.Tensor
+    matrix: Tensor
 
     @cached_property
-    def triangle(self) -> torch.Tensor:
+    def triangle(self) -> Tensor:
         """Cholesky factor (m, m) of the matrix."""
         return factor(self.matrix)
 
     @cached_property
-    def means(self) -> torch.Tensor:
+    def means(self) -> Tensor:
         """Weights (m,) that estimate the mean, which sum to one."""
         sums = self._solved(torch.ones_like(self.matrix[:, :1]))[:, 0]
         return sums / sums.sum()
 
     @cached_property
-    def inverse(self) -> torch.Tensor:
+    def inverse(self) -> Tensor:
         """P (m, m)."""
         inverse = torch.cholesky_inverse(self.triangle)
         return inverse.addr(inverse.sum(1), self.means, alpha=-1)
 
-    def coefficients(self, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def coefficients(self, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Slopes (m, C) and intercept (C,): a query is predicted as k' slopes + intercept."""
         intercept = self.means @ targets
         return self._solved(targets - intercept), intercept
 
-    def residuals(self, targets: torch.Tensor) -> torch.Tensor:
+    def residuals(self, targets: Tensor) -> Tensor:
         """Leave-one-out residuals (m, C): P T / diag P."""
         diagonal = self.inverse.diagonal().clamp(min=SMALLEST)
         return (self.inverse @ targets) / diagonal[:, None]
 
-    def weights(self, kernel: torch.Tensor) -> torch.Tensor:
+    def weights(self, kernel: Tensor) -> Tensor:
         """Attention (n, m) of queries whose kernel to the context is (n, m)."""
         solved = self._solved(kernel.T).T
         return solved + (1 - solved.sum(1, keepdim=True)) * self.means
 
     @property
-    def weight_map(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def weight_map(self) -> tuple[Tensor, Tensor]:
         """P (m, m) and means (m,): the attention of a query is k' P + means."""
         return self.inverse, self.means
 
-    def leave_one_out(self, targets: torch.Tensor) -> torch.Tensor:
+    def leave_one_out(self, targets: Tensor) -> Tensor:
         """Predictions (m, C) of the context rows from all others.
 
         A row's own target is multiplied by zero, so that it cannot change a bit of them.
@@ -78,9 +79,7 @@ class Solution:
         others = self.inverse - torch.diag(diagonal)
         return -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
 
-    def without(
-        self, kernel: torch.Tensor, targets: torch.Tensor, left_out: torch.Tensor
-    ) -> torch.Tensor:
+    def without(self, kernel: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
         """Predictions (n, C) of queries, each without context rows of its own.
 
         Args:
@@ -94,12 +93,12 @@ class Solution:
         residuals = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, residuals)
 
-    def _solved(self, right: torch.Tensor) -> torch.Tensor:
+    def _solved(self, right: Tensor) -> Tensor:
         """Kernel plus ridge, inverted, times columns (m, k)."""
         return torch.cholesky_solve(right, self.triangle)
 
 
-def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> Solution:
+def solve(kernel: Tensor, ridge: Tensor, weights: Tensor) -> Solution:
     """Solve the system of a context.
 
     Args:
@@ -110,14 +109,14 @@ def solve(kernel: torch.Tensor, ridge: torch.Tensor, weights: torch.Tensor) -> S
     return Solution(larger(kernel, ridge / weights))
 
 
-def larger(matrix: torch.Tensor, diagonal: torch.Tensor) -> torch.Tensor:
+def larger(matrix: Tensor, diagonal: Tensor) -> Tensor:
     """A matrix plus a number or a vector on its diagonal."""
     matrix = matrix.clone()
     matrix.diagonal().add_(diagonal)
     return matrix
 
 
-def factor(matrix: torch.Tensor) -> torch.Tensor:
+def factor(matrix: Tensor) -> Tensor:
     """Cholesky factor; where rounding has made the matrix indefinite, of a slightly larger one.
 
     Raises:

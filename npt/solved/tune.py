@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from npt.solved.cells import Cells
 from npt.solved.kernels import PRODUCTS, SUMS, Kernel, Parameters, initial_parameters
@@ -26,15 +27,13 @@ def head_parameters(parameters: Parameters, head: int) -> Parameters:
     return {name: values[head] for name, values in parameters.items()}
 
 
-def ridges(factor: torch.Tensor, settings: SolvedSettings) -> list[torch.Tensor]:
+def ridges(factor: Tensor, settings: SolvedSettings) -> list[Tensor]:
     """Ridges of a head, from the logarithm of its tuned factor."""
     factor = factor.exp().clamp(max=LARGEST_FACTOR)
     return [(ridge * factor).clamp(min=LEAST_RIDGE) for ridge in settings.ridges]
 
 
-def tune(
-    cells: Cells, targets: torch.Tensor, weights: torch.Tensor, settings: SolvedSettings
-) -> Parameters:
+def tune(cells: Cells, targets: Tensor, weights: Tensor, settings: SolvedSettings) -> Parameters:
     """Take steps down the logarithm of the leave-one-out error, summed over heads.
 
     Args:
@@ -83,7 +82,7 @@ def tune(
     return {name: values.detach().to(precision) for name, values in parameters.items()}
 
 
-def ordered(cells: Cells) -> torch.Tensor:
+def ordered(cells: Cells) -> Tensor:
     """Indices (m,) that order rows by their features, from which landmarks are drawn.
 
     So the order of a table's columns does not change which rows are drawn.
@@ -93,14 +92,14 @@ def ordered(cells: Cells) -> torch.Tensor:
     return (cells.scores.sum(1) + _sums_of_levels(cells, shares)).argsort(stable=True)
 
 
-def ordered_by_labels(cells: Cells, targets: torch.Tensor) -> torch.Tensor:
+def ordered_by_labels(cells: Cells, targets: Tensor) -> Tensor:
     """Indices (m,) that order rows by a first prediction, from which those of a step are drawn."""
     numbers = targets @ torch.arange(1, targets.shape[1] + 1).to(targets)
     predicted = cells.scores @ (cells.scores.T @ numbers)
     return (predicted + _sums_of_levels(cells, numbers)).argsort(stable=True)
 
 
-def _sums_of_levels(cells: Cells, numbers: torch.Tensor) -> torch.Tensor:
+def _sums_of_levels(cells: Cells, numbers: Tensor) -> Tensor:
     """Sums (m,) over the categories of a row of the numbers (m,) of all rows with that level."""
     sums = torch.zeros_like(numbers)
     for codes in cells.codes.T:
@@ -109,6 +108,6 @@ def _sums_of_levels(cells: Cells, numbers: torch.Tensor) -> torch.Tensor:
     return sums
 
 
-def sample(rows: int, most: int, generator: torch.Generator) -> torch.Tensor:
+def sample(rows: int, most: int, generator: torch.Generator) -> Tensor:
     """At most so many of some rows, at random, in ascending order."""
     return torch.randperm(rows, generator=generator)[:most].sort().values

@@ -40,7 +40,7 @@ NEEDS_BFLOAT16 = pytest.mark.skipif(
 PROCESS = NeuralProcessSettings(
     width=16, updates=11, evaluate_every=4, draws=2, schedule="cosine", learning_rate=1e-2
 )
-Run = Callable[..., Training[Any, Any]]
+Run = Callable[..., Training]
 
 
 def npt(**changes: Any) -> Run:
@@ -53,7 +53,7 @@ def images(**changes: Any) -> Run:
     """Trainings with an encoder of images."""
     settings = RESNET.changed(updates=4, **changes)
 
-    def run(**options: Any) -> Training[Any, Any]:
+    def run(**options: Any) -> Training:
         trained = untrained_on_images(settings)
         return NPTTraining(trained.model, trained.data, settings, 0).run(**options)
 
@@ -66,7 +66,7 @@ def compact(table: Table | None = None, stop_at: list[int] | None = None, **chan
     return lambda **options: started(settings, table, stop_at=stop_at).run(**options)
 
 
-def process(**options: Any) -> Training[Any, Any]:
+def process(**options: Any) -> Training:
     """Trainings of a neural process."""
     source = Curves("rbf", PROCESS)
     held_out = [source.drawn(2, torch.Generator().manual_seed(9))]
@@ -126,7 +126,7 @@ def interrupted(
         run(checkpoint=dying, **options)
 
 
-def assert_same(training: Training[Any, Any], other: Training[Any, Any]) -> None:
+def assert_same(training: Training, other: Training) -> None:
     """Best weights, and what every update went into: moments, slow and averaged weights."""
     assert training.best_updates == other.best_updates
     assert training.updates == other.updates
@@ -232,7 +232,7 @@ def test_a_stamp_depends_on_settings_seed_data_and_threads() -> None:
     assert len({same, *others}) == 5
 
 
-class Counting(Training[nn.Module, Adam]):
+class Counting(Training):
     """The members' weights are the number of the update; losses are those that are offered."""
 
     def __init__(self, losses: list[list[float]]) -> None:

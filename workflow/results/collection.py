@@ -11,6 +11,7 @@ from npt.data import store
 from npt.errors import UserError
 from npt.metrics import METRICS_VERSION
 from workflow.config.models import Study
+from workflow.config.scoring import Scoring
 from workflow.planning import paths
 from workflow.planning.plan import Plan
 from workflow.planning.run import Run
@@ -33,7 +34,9 @@ def collect(study: Study, plan: Plan) -> list[Row]:
     keys = {row.key for row in rows}
     folds_of_study = [(row.dataset, row.fold) for row in rows]
     for name in study.external_results:
-        for row in external_rows(Path(name), prepared, folds_of_study):
+        external = external_rows(Path(name), prepared, folds_of_study)
+        _require_ranked_metrics(external, plan.scoring, name)
+        for row in external:
             if row.key in keys:
                 raise UserError(
                     f"{name}: {row.run_key} fold {row.fold} is in the study already; "
@@ -42,6 +45,14 @@ def collect(study: Study, plan: Plan) -> list[Row]:
             keys.add(row.key)
             rows.append(row)
     return rows
+
+
+def _require_ranked_metrics(rows: list[Row], scoring: Scoring, name: str) -> None:
+    """Refuse a file without the metric of a task, which would rank all of its methods last."""
+    for task, metric in scoring.metrics.items():
+        results = [row for row in rows if row.task == task and row.status == "ok"]
+        if results and not any(f"test_{metric}" in row.facts for row in results):
+            raise UserError(f"{name}: has no {metric}, by which metrics.{task} ranks")
 
 
 def _rows_of_run(run: Run, study: Study, prepared: store.Prepared) -> list[Row]:

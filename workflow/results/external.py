@@ -99,10 +99,10 @@ def _row(cells: dict[str, Any], prepared: Prepared, where: str) -> Row:
     for metric in measured:
         value = row.facts[f"test_{metric.name}"]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and 0 <= value <= metric.maximum and value < math.inf):
+        if not (is_number and metric.minimum <= value <= metric.maximum and abs(value) < math.inf):
             key = f"{where}.test_{metric.name}"
             most = "" if metric.maximum == math.inf else f" to {metric.maximum:g}"
-            raise UserError(f"{key}: {value!r}; allowed: numbers from 0{most}")
+            raise UserError(f"{key}: {value!r}; allowed: numbers from {metric.minimum:g}{most}")
     if row.status == "ok" and not measured:
         raise UserError(f"{where}: no metric; {row.task} has {', '.join(metrics)}")
     if row.train_rows is None and row.fold in prepared.splits:

@@ -6,15 +6,8 @@ order with the label last and inverted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from npt.data.declaration import UCI, Dataset, File, Reading
+from npt.data.declaration import UCI, Dataset, File, Frame, Paths, Reading
 from npt.data.text import rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STATISTICS = ("mean", "error", "worst")
 MEASURES = (
@@ -38,7 +31,7 @@ read_upstream = rows(
 read_bundled = rows(skiprows=1, header=None, names=[*FEATURES, "benign"])
 
 
-def read_scikit_learn(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read_scikit_learn(paths: Paths) -> Frame:
     """30 features, then 0 for malignant and 1 for benign."""
     frame = read_bundled(paths)
     frame.insert(0, "diagnosis", frame.pop("benign").map({0: "M", 1: "B"}))

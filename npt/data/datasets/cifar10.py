@@ -6,18 +6,13 @@ red, then green, then blue, each row by row from the top left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
-from npt.data.declaration import Dataset, File, Reading, SplitRule
+from npt.data.declaration import Dataset, File, Frame, Paths, Reading, SplitRule
 from npt.data.images import frame, read_records
 from npt.table import Image
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ARCHIVE = File(
     "cifar-10-binary.tar.gz",
@@ -51,7 +46,7 @@ ROWS = 10_000
 INTENSITIES = 3 * 32 * 32
 
 
-def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
+def read(paths: Paths) -> Iterator[Frame]:
     """50,000 train images in five parts, then 10,000 test images. The class is last."""
     for name in CONTENT:
         records = read_records(paths[name], ROWS, 1 + INTENSITIES)

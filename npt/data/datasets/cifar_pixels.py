@@ -6,19 +6,12 @@ the first 320 test images are held out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from npt.data import pixels
 from npt.data.datasets import cifar10
-from npt.data.declaration import Dataset, Reading, SplitRule
+from npt.data.declaration import Dataset, Frame, Paths, Reading, SplitRule
 from npt.data.images import read_records
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIDE = 16
 CROP = slice(8, 24)
@@ -27,7 +20,7 @@ TRAIN, TEST = "data_batch_1.bin", "test_batch.bin"
 FILES = tuple(file for file in cifar10.FILES if file.name in (TRAIN, TEST))
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Paths) -> Frame:
     """Points of the train images, then of the held-out ones."""
     images = []
     for name, count in ((TRAIN, pixels.TRAIN_IMAGES), (TEST, pixels.HELD_OUT)):

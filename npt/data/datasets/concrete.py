@@ -7,16 +7,10 @@ its digits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from npt.data.declaration import UCI, Dataset, File, Reading
+from npt.data.declaration import UCI, Dataset, File, Frame, Paths, Reading
 from npt.data.text import rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FEATURES = [
     "cement",
@@ -31,7 +25,7 @@ FEATURES = [
 NAMES = [*FEATURES, "strength"]
 
 
-def read_spreadsheet(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read_spreadsheet(paths: Paths) -> Frame:
     """The current release, rounded as the older one is."""
     frame = read_unrounded(paths)
     for name in frame.columns:
@@ -40,7 +34,7 @@ def read_spreadsheet(paths: Mapping[str, Path]) -> pd.DataFrame:
     return frame
 
 
-def read_unrounded(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read_unrounded(paths: Paths) -> Frame:
     """The current release."""
     import pandas as pd
 

@@ -6,16 +6,13 @@ decimals, so that every machine makes the same table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npt.data.declaration import Dataset, Reading, SplitRule
+from npt.data.declaration import Dataset, Frame, Paths, Reading, SplitRule
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
     from npt.processes.settings import Kernel
@@ -31,7 +28,7 @@ VALIDATION_ROWS = 1_248
 TEST_ROWS = 33_488
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Paths) -> Frame:
     """All points: contexts, then the targets for validation, then those for the test."""
     import pandas as pd
     import torch
@@ -39,9 +36,9 @@ def read(paths: Mapping[str, Path]) -> pd.DataFrame:
     from npt.processes.curves import KERNELS
 
     generator = torch.Generator().manual_seed(SEED)
-    contexts: list[pd.DataFrame] = []
-    validation: list[pd.DataFrame] = []
-    test: list[pd.DataFrame] = []
+    contexts: list[Frame] = []
+    validation: list[Frame] = []
+    test: list[Frame] = []
     first = 0
     for kernel in KERNELS:
         batches = [test] * TEST_BATCHES
@@ -55,9 +52,7 @@ def read(paths: Mapping[str, Path]) -> pd.DataFrame:
     return pd.concat([*contexts, *validation, *test], ignore_index=True)
 
 
-def _batch(
-    kernel: Kernel, first: int, generator: torch.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _batch(kernel: Kernel, first: int, generator: torch.Generator) -> tuple[Frame, Frame]:
     """Context points and other targets of a batch of curves, numbered from `first`."""
     import pandas as pd
 

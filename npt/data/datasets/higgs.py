@@ -5,20 +5,15 @@ The download of 2.8 GB resumes after an interruption, and is read in parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
-
-if TYPE_CHECKING:
-    import pandas as pd
+from npt.data.declaration import UCI, Dataset, File, Frame, Paths, Reading, SplitRule
 
 BLOCK_BYTES = 2 << 20  # Arrow reads about thirty blocks ahead
 NAMES = ["signal", *(f"x{j}" for j in range(28))]
 
 
-def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
+def read(paths: Paths) -> Iterator[Frame]:
     """The target, then 28 numbers, exactly, in frames of two megabytes of text each."""
     from pyarrow import csv
 

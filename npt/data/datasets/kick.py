@@ -5,15 +5,8 @@ It has real missing values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from npt.data.declaration import Dataset, File, Reading, SplitRule
+from npt.data.declaration import Dataset, File, Frame, Paths, Reading, SplitRule
 from npt.data.text import rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CATEGORICAL = (
     "IsBadBuy",
@@ -41,7 +34,7 @@ CATEGORICAL = (
 read_export = rows(na_values=["?"], dtype=dict.fromkeys(CATEGORICAL, "str"))
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Paths) -> Frame:
     """The export's columns with the target moved to the end; "?" is a missing cell."""
     frame = read_export(paths)
     frame["IsBadBuy"] = frame.pop("IsBadBuy")

@@ -5,16 +5,11 @@ Paper Appendix B.8. A pixel is a column, row by row from the top left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from npt.data.declaration import Dataset, File, Reading, SplitRule
+from npt.data.declaration import Dataset, File, Frame, Paths, Reading, SplitRule
 from npt.data.images import frame, read_idx
 from npt.table import Image
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HOSTS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist",
@@ -23,7 +18,7 @@ HOSTS = (
 PARTS = (("train", 60_000), ("t10k", 10_000))
 
 
-def read(paths: Mapping[str, Path]) -> Iterator[pd.DataFrame]:
+def read(paths: Paths) -> Iterator[Frame]:
     """60,000 train images, then 10,000 test images. The digit is last."""
     for part, rows in PARTS:
         images = read_idx(paths[f"{part}-images-idx3-ubyte.gz"], (rows, 28, 28))

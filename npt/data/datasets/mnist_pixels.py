@@ -6,26 +6,19 @@ of their context pixels is that of the training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from npt.data import pixels
 from npt.data.datasets import mnist
-from npt.data.declaration import Dataset, Reading, SplitRule
+from npt.data.declaration import Dataset, Frame, Paths, Reading, SplitRule
 from npt.data.images import read_idx
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIDE = 28
 MOST = 100  # context pixels
 FILES = tuple(file for file in mnist.FILES if "images" in file.name)
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Paths) -> Frame:
     """Points of the train images, then of the held-out ones."""
     counts = (pixels.TRAIN_IMAGES, pixels.HELD_OUT)
     images = []

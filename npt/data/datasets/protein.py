@@ -5,15 +5,8 @@ CASP 5-9; the target is in angstrom. `protein_sample` has some of the rows, for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from npt.data.declaration import UCI, Dataset, File, Reading, SplitRule
+from npt.data.declaration import UCI, Dataset, File, Frame, Paths, Reading, SplitRule
 from npt.data.text import rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SAMPLE_ROWS = 6_000
 
@@ -21,7 +14,7 @@ SAMPLE_ROWS = 6_000
 read = rows()
 
 
-def read_sample(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read_sample(paths: Paths) -> Frame:
     """As many rows as the lookup task needs, which a CPU can train on."""
     return read(paths).sample(SAMPLE_ROWS, random_state=42).sort_index()
 

@@ -5,22 +5,15 @@ It has both column types, missing cells and a target that depends on the feature
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from npt.data.declaration import Dataset, Reading
+from npt.data.declaration import Dataset, Frame, Paths, Reading
 from npt.table import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROWS = 120
 
 
-def frame(task: Task = "binary", rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
+def frame(task: Task = "binary", rows: int = ROWS, seed: int = 0) -> Frame:
     """Three numbers x0, x1, x2, color (3 levels), shape (2 levels) and the target y.
 
     5 % of x2 and of color are missing.
@@ -51,7 +44,7 @@ def _target(task: Task, signal: np.ndarray) -> np.ndarray:
     return np.digitize(signal, np.quantile(signal, quantiles))
 
 
-def read(paths: Mapping[str, Path]) -> pd.DataFrame:
+def read(paths: Paths) -> Frame:
     """The binary variant; no file is read."""
     return frame()
 

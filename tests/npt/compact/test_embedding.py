@@ -1,7 +1,6 @@
 """Cells to tensors and tokens, against a slow reference for every cell."""
 
 import math
-from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -97,9 +96,8 @@ def test_tokens_equal_the_reference(kind: str) -> None:
 def test_a_missing_cell_has_the_vector_of_its_column(kind: str) -> None:
     embedding, features = build(TINY.changed(number_embedding=kind))
     everything = torch.ones_like(features.missing)
-    missing = replace(features, missing=everything)
-    other = replace(
-        missing,
+    missing = features._replace(missing=everything)
+    other = missing._replace(
         numbers=features.numbers + 5,
         positions=features.positions + 2,
         codes=1 - features.codes.clamp(max=1),
@@ -116,7 +114,7 @@ def test_hidden_cells_are_as_missing_ones() -> None:
     hidden = torch.rand(MEMBERS, *features.missing.shape) < 0.5
     tokens = embedding(features, hidden)
     for member in range(MEMBERS):
-        missing = replace(features, missing=features.missing | hidden[member])
+        missing = features._replace(missing=features.missing | hidden[member])
         assert torch.equal(tokens[member], embedding(missing)[member])
 
 

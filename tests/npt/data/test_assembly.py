@@ -15,6 +15,7 @@ from baselines.training_data import training_data
 from npt.data import store
 from npt.data.assembly import assemble
 from npt.data.datasets import datasets, synthetic
+from npt.data.declaration import SplitRule
 from npt.data.encoding import centre_and_scale, coded_features, one_hot_features, statistics
 from npt.data.preparation import prepare_declared
 from npt.errors import UserError
@@ -111,6 +112,12 @@ def test_a_missing_category_is_one_more_code(small: Table) -> None:
     assert coded[:, 1].tolist() == [0, 1, 2, 3]
     data = training_data(small, SPLIT, statistics(small, SPLIT), codes=True)
     assert data.categorical == {1: 4}
+
+
+def test_a_declaration_has_no_times(tmp_path: Path) -> None:
+    declared = replace(synthetic.DATASET, split_rule=SplitRule(by_time=True))
+    with pytest.raises(UserError, match="synthetic: by_time"):
+        prepare_declared(declared, tmp_path)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_every_method_has_one_rule() -> None:
     assert sorted(names) == sorted(methods())
     accelerated = {"xgboost", "catboost", "tabnet", "deep_kernel_learning"}
     accelerated |= {"anp", "modern_nca", "npt_solved", "realmlp", "tabm", "tabr"}
-    assert set(patterns[2].split("|")) == accelerated
+    assert accelerated <= set(patterns[2].split("|"))
 
 
 def test_a_target_that_is_not_planned_is_one_line() -> None:

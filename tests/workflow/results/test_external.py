@@ -50,6 +50,12 @@ def test_rows_of_a_csv_follow_those_of_the_runs() -> None:
     assert (rows[3].train_rows, rows[3].test_rows) == (2, 1)
 
 
+def test_a_csv_without_the_ranked_metric_is_refused() -> None:
+    write_csv(f"{HEADER}yacht,theirs,0,0.5\nyacht,theirs,1,0.25\n")
+    with pytest.raises(UserError, match=r"published\.csv: has no mse, .*metrics\.regression"):
+        collect(planned("published.csv", metrics={"regression": "mse"}))
+
+
 def test_csv_may_name_variant_and_seed_and_leave_metrics_empty() -> None:
     path = write_csv("dataset,method,variant,fold,seed,rmse,mse\nyacht,theirs,big,0,3,0.5,\n")
     (row,) = external_rows(path, YACHT, FOLDS[:1])

@@ -30,7 +30,7 @@ def saved(folder: Path) -> Path:
 def test_scores_come_from_saved_predictions(tmp_path: Path) -> None:
     scores = fold_scores(YACHT, 1, read_predictions(saved(tmp_path)))
     expected = {"validation_rmse": 0.25, "validation_mse": 0.0625, "test_rmse": 2, "test_mse": 4}
-    assert scores == expected
+    assert expected.items() <= scores.items()
 
 
 def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:
