@@ -18,17 +18,18 @@ class Explanation:
     The network stays the same: it was trained with that row. Residuals of other rows, which compact
     NPT copies, stay the same, too. Shares of classes in solved NPT are those of the other rows.
 
-    Indices of fitted rows are those in the X of `fit`. Those of X_val follow them.
+    Rows are positions from 0, also where X has an index of its own: `X.iloc[fitted_row]` is a row
+    of the X of `fit`. Those of X_val follow them.
 
     Attributes:
         attention: Attention (n, m) to the fitted rows of `context`; each row sums to 1. In
             compact NPT it is the mean over all blocks between datapoints, their heads and the
             members; in solved NPT it is the weights of the labels, which may be negative.
-        context: Indices (m,) of the fitted rows that are attended to.
+        context: Positions (m,) of the fitted rows that are attended to.
         frame: A line for each explained row and fitted row, those with the largest absolute
-            attention first: `row` (index in the explained X), `fitted_row` (index in the X of
+            attention first: `row` (position in the explained X), `fitted_row` (position in the X of
             `fit`), `weight` (its attention), `target` (its target; solved NPT takes equal rows as
-            one, with their mean target or most frequent class, and the index of the first),
+            one, with their mean target or most frequent class, and the position of the first),
             `prediction` (a value or class), `score` (the value, or the probability of that class),
             and the score `without_row`, and `without_all_rows` that are shown.
     """

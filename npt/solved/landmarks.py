@@ -87,11 +87,11 @@ class LandmarkSolution:
         matrix = torch.linalg.solve_triangular(landmarks.root.T, solved, upper=True)
         return matrix, landmarks.shares - landmarks.mean @ solved
 
-    def without(self, kernel: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
+    def without(self, kernel: Tensor, weights: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
         """Predictions (n, C) of queries, each without context rows (n, k) of its own."""
         landmarks = self.landmarks
         slopes, intercept = self.coefficients(targets)
-        weights = self.weights(kernel).gather(1, left_out)
+        weights = weights.gather(1, left_out)
         count = left_out.shape[1]
         features = landmarks.features[left_out.flatten()]
         among = self._attention(features).unflatten(0, (-1, count))  # (n, k, m)

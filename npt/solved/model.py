@@ -211,7 +211,8 @@ class SolvedNPT:
         left_out = [torch.from_numpy(rows).to(self.weights.device) for rows in places]
         scores = self.weights.new_zeros(len(places), len(features), 1)
         for share, near, solution in self._attending(self._encoded(features)):
-            parts = [solution.without(near, self.targets, rows) for rows in left_out]
+            weights = solution.weights(near)
+            parts = [solution.without(near, weights, self.targets, rows) for rows in left_out]
             scores = scores + share * torch.stack(parts)
         if self.classes is None:
             return [self._decoded(predicted) for predicted in scores]

@@ -79,16 +79,17 @@ class Solution:
         others = self.inverse - torch.diag(diagonal)
         return -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
 
-    def without(self, kernel: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
+    def without(self, kernel: Tensor, weights: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
         """Predictions (n, C) of queries, each without context rows of its own.
 
         Args:
             kernel: (n, m).
+            weights: Attention (n, m), as `weights` returns it.
             targets: (m, C).
             left_out: Indices (n, k) of context rows.
         """
         slopes, intercept = self.coefficients(targets)
-        weights = self.weights(kernel).gather(1, left_out)
+        weights = weights.gather(1, left_out)
         blocks = self.inverse[left_out[:, :, None], left_out[:, None, :]]
         residuals = torch.linalg.solve(blocks, slopes[left_out])  # their joint residuals
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, residuals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ MAX_TEXT_LEVELS = 50
 MIN_MIXED_NUMBERS = 10
 SIGNS = r"[%$€£¥,\s]"
 WHOLE = r"[-+]?[0-9]+"
+SHORT = r"[-+]?[0-9]{1,3}"
+GROUPED = r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}"  # 1.234 may be 1234
 CODE = r"[-+]?0[0-9]+"  # as whole numbers are not written
 CANONICAL = r"0|-?[1-9][0-9]{0,14}"  # as integers are written
 DATE = (
@@ -125,6 +128,7 @@ def _values(
             if kind != "date":
                 is_inexact = is_whole & (levels["number"].abs() >= MAX_EXACT)
                 _require_exact(name, levels["row"][is_inexact].to_numpy())
+                _require_ungrouped(levels, name)
             return levels["number"]
     if kind != "date" and text.str.lower().isin(BOOLEANS).all():
         booleans = text.str.lower() == "true"
@@ -137,12 +141,25 @@ def _values(
         cell, row = levels[~is_number][["text", "row"]].iloc[0]
         raise UserError(
             f"column {name!r} is continuous and has {cell!r} in row {row}; write numbers as digits "
-            "with a decimal point, say `decimal: ','`, or put missing cells under `missing`"
+            "with the decimal sign of `decimal`, '.' or ',', or put missing cells under `missing`"
         )
     classes = _classes(text)
     if kind is None and classes.cat.categories.dtype.kind != "i":
         _check_text(levels, name)
     return classes
+
+
+def _require_ungrouped(levels: pd.DataFrame, name: str) -> None:
+    """Refuse numbers of which all are below 1000 and whole, or have exactly three decimals."""
+    is_short = levels["text"].str.fullmatch(SHORT)
+    is_grouped = levels["text"].str.fullmatch(GROUPED)
+    several = is_grouped.sum() >= MIN_MIXED_NUMBERS
+    if several and is_short.any() and (is_short | is_grouped).all():
+        cells = [levels["text"][mask].iloc[0] for mask in (is_grouped, is_short)]
+        raise UserError(
+            f"column {name!r} has {cells[0]!r} and {cells[1]!r}, probably with separators of "
+            f"thousands; write {re.sub('[.,]', '', cells[0])}, or all numbers with three decimals"
+        )
 
 
 def _classes(text: pd.Series) -> pd.Series:
@@ -208,8 +225,8 @@ def _check_text(levels: pd.DataFrame, name: str) -> None:
         )
     elif digits.notna().all() and not is_number.all():
         reason = (
-            f"holds numbers such as {text[~is_number].iloc[0]!r}; write them as digits with a "
-            "decimal point, say `decimal: ','`, or put the column under `categorical`"
+            f"holds numbers such as {text[~is_number].iloc[0]!r}; write them as digits with the "
+            "decimal sign of `decimal`, '.' or ',', or put the column under `categorical`"
         )
     elif 0 < numbers < cells and (several or 2 * numbers >= cells):
         cell, row = levels[~is_number][["text", "row"]].iloc[0]

@@ -14,7 +14,7 @@ from npt.table import Table
 
 FEW_VALUES = 10
 NUMBER_WITH_UNIT = r"[-+]?[0-9.,]+ ?[^\W\d]+"
-FEWEST_COUNTED = 20  # rows in which row numbers are told from other whole numbers
+FEWEST_COUNTED = 20  # rows in which row numbers, or a row far off, are told from chance
 
 
 def described(
@@ -84,6 +84,16 @@ def doubts(table: Table, features: Sequence[Feature]) -> Iterator[str]:
             "whole numbers with few values; are they classes? Then put them under `categorical`: "
             f"{listed(few)}"
         )
+    if table.task == "regression":
+        truth = table.truth
+        deviations = truth - np.nanmean(truth)
+        squares = (deviations / np.nanmax(np.abs(deviations))) ** 2  # of any magnitude
+        row = np.nanargmax(squares)
+        if table.rows >= FEWEST_COUNTED and squares[row] > np.nansum(squares) / 2:
+            yield (
+                "one row has most of the target's variance; is it a total or a mistake? Then "
+                f"remove it: {truth[row]:g} in row {row + 1}"
+            )
     equal = int(pd.DataFrame(table.values).duplicated(keep=False).sum())
     if equal:
         yield (

@@ -9,12 +9,14 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import arff
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, parquet
 from python_calamine import CalamineError
 
@@ -131,6 +133,8 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
         csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         csv.ConvertOptions(column_types=types),
     )
+    is_blank = reduce(pc.and_, [pc.equal(column, b"") for column in table.columns])
+    table = table.filter(pc.invert(is_blank))  # spreadsheets write separators in blank lines
     if dataset.names:
         if len(dataset.names) != table.num_columns:
             raise UserError(f"names: {len(dataset.names)} names for {table.num_columns} columns")

@@ -42,6 +42,14 @@ def test_attention_is_a_mean_over_blocks_heads_and_members(fitted: NPTRegressor)
     assert np.allclose(explanation.attention, expected, rtol=0, atol=1e-12)
 
 
+def test_rows_are_positions_whatever_the_index() -> None:
+    frame, target = table("regression", 40)
+    model = NPTRegressor(**SOLVED).fit(frame[10:], target[10:])
+    lines = model.explain(frame[:2]).frame
+    assert lines["row"].unique().tolist() == [0, 1]
+    assert np.array_equal(lines["target"], target[10:].iloc[lines["fitted_row"]])
+
+
 def test_shown_rows_have_the_highest_attention(fitted: NPTRegressor) -> None:
     frame, target = table("regression", 40)
     explanation = fitted.explain(frame[:6], rows=3)

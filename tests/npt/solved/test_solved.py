@@ -118,7 +118,7 @@ def test_without_is_what_the_others_predict() -> None:
     solution = solve(near, ridge, weights)
     leave_one_out = solution.leave_one_out(targets)
     left_out = torch.tensor([[2, 5, 7]]).expand(12, -1)
-    predicted = solution.without(near, targets, left_out)
+    predicted = solution.without(near, solution.weights(near), targets, left_out)
     for row in range(12):
         for places, value in (([row], leave_one_out[row]), ([2, 5, 7], predicted[row])):
             kept = np.delete(np.arange(12), places)

@@ -181,6 +181,17 @@ def test_an_archive_of_one_file_is_read(tmp_path: Path) -> None:
         read(path)
 
 
+def test_blank_lines_of_spreadsheets_are_no_rows(tmp_path: Path) -> None:
+    data = frame()
+    lines = data.to_csv(index=False).splitlines(keepends=True)
+    blank = "," * (len(KINDS) - 1) + "\n"
+    path = write(tmp_path, "".join([blank, *lines[:9], blank, *lines[9:], blank, blank]))
+    assert read(path).table.truth.tolist() == data["price"].tolist()
+    excel = tmp_path / "my.xlsx"
+    pd.concat([data[:9], pd.DataFrame([{}]), data[9:]]).to_excel(excel, index=False)
+    assert read(excel).table.truth.tolist() == data["price"].tolist()
+
+
 def test_runs_of_blanks_separate(tmp_path: Path) -> None:
     lines = ["  size   price", *(f" {i % 7}.5    {i}.25  " for i in range(40))]
     path = write(tmp_path, "\n".join(lines), "my.dat")
@@ -203,8 +214,11 @@ def test_decimal_commas_can_be_declared(tmp_path: Path) -> None:
     path = write(tmp_path, frame().to_csv(index=False, sep=";", decimal=","))
     table = read(path, decimal=",").table
     assert table.truth.tolist() == frame()["price"].tolist()
-    with pytest.raises(UserError, match="decimal: ','"):
+    with pytest.raises(UserError, match="decimal sign of `decimal`"):
         read(path)
+    points = write(tmp_path, frame().to_csv(index=False), "points.csv")
+    with pytest.raises(UserError, match="decimal sign of `decimal`"):
+        read(points, decimal=",")
 
 
 def test_doubts_are_described(tmp_path: Path) -> None:
@@ -216,6 +230,14 @@ def test_doubts_are_described(tmp_path: Path) -> None:
     assert "rows that equal another one: 4" in text
     assert "identifiers" not in text  # two are repeated
     assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).facts["description"])
+
+
+def test_a_total_in_the_last_row_is_doubted(tmp_path: Path) -> None:
+    data = frame()
+    assert "most of the target" not in str(read(write(tmp_path, data)).facts["description"])
+    total = data[-1:].assign(price=data["price"].sum())
+    path = write(tmp_path, pd.concat([data, total]))
+    assert "in row 41" in "\n".join(read(path).facts["description"])
 
 
 @pytest.mark.parametrize("name", ["my.csv", "my.csv.gz", "my.tsv", "my.parquet"])
