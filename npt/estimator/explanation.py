@@ -28,10 +28,10 @@ class Explanation:
         context: Positions (m,) of the fitted rows that are attended to.
         frame: A line for each explained row and fitted row, those with the largest absolute
             attention first: `row` (position in the explained X), `fitted_row` (position in the X of
-            `fit`), `weight` (its attention), `target` (its target; solved NPT takes equal rows as
-            one, with their mean target or most frequent class, and the position of the first),
-            `prediction` (a value or class), `score` (the value, or the probability of that class),
-            and the score `without_row`, and `without_all_rows` that are shown.
+            `fit`), `weight` (its attention), `target` (its target; solved NPT takes rows with
+            equal features and targets as one, with the position of the first), `prediction` (a
+            value or class), `score` (the value, or the probability of that class), and the score
+            `without_row`, and `without_all_rows` that are shown.
     """
 
     attention: np.ndarray

@@ -6,7 +6,6 @@ N rows of the fit, of which m are different, n rows to predict, C classes.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,8 +24,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-FEW = 100  # most different rows of which intervals tune anew
-REPEATED = 5  # rows for each different one, from which on a warning says what is lost
+FEW = 100  # most rows of which intervals tune anew
 MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once: 0.4 GB
 SORTED_NUMBERS = 5_000_000  # of these, which are sorted at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
@@ -46,24 +44,12 @@ class SolvedModel(Model):
 
     @classmethod
     def fit(cls, job: Job, settings: SolvedSettings) -> Self:
-        """Tune on all rows, those of the validation included, by their leave-one-out errors.
-
-        Warns:
-            UserWarning: Most rows repeat the features of others.
-        """
+        """Tune on all rows, those of the validation included, by their leave-one-out errors."""
         settings = settings.model_copy(update={"seed": job.seed})
         try:
             solved = _fitted(job.table, job.weights, settings, job.device)
         except FloatingPointError:
             raise UserError(TOO_FAR_APART) from None
-        different = len(solved.context.rows)
-        if job.table.rows >= REPEATED * different:
-            warnings.warn(
-                f"X: {job.table.rows} rows have {different} different features; solved NPT leaves "
-                "equal rows out together, so that intervals may be far too wide, and probabilities "
-                "too close to the shares of the classes; compact NPT does not",
-                stacklevel=3,
-            )
         loss = solved.loss
         if not math.isfinite(loss):
             raise UserError(TOO_FAR_APART)
@@ -75,7 +61,7 @@ class SolvedModel(Model):
 
     @property
     def targets(self) -> np.ndarray:
-        """Mean targets of the rows of `rows` (m,), or codes of their most frequent classes."""
+        """Targets of the rows of `rows` (m,), or codes of their classes."""
         targets = self.trained.context.targets
         if self.trained.classes is None:
             return targets[:, 0]
@@ -131,7 +117,8 @@ class SolvedModel(Model):
     @cached_property
     def _leaving_out(self) -> CrossFitted | SolvedNPT:
         """What predicts numbers without a fitted row."""
-        if self.learned is not None or not 1 < len(self.rows) <= FEW:
+        context = self.trained.context
+        if self.learned is not None or len(context.rows) == 1 or len(context.groups) > FEW:
             return self.trained
         try:
             return CrossFitted(self.trained)

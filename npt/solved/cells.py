@@ -51,16 +51,15 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """Labelled rows, each different from all others in its features.
+    """Labelled rows, each different from all others in its features or its label.
 
     Attributes:
         rows: (m,) indices of the first of the original rows that are equal.
         features: (m, F) numbers and codes, NaN where missing.
-        targets: (m, C) mean targets of the merged rows.
-        weights: (m,) sums of their weights.
+        targets: (m, C), one-hot for classes.
+        weights: (m,) sums of the weights of equal rows.
         groups: (N,) index of the context row that each original row was merged into.
         row_weights: (N,) weights of the original rows.
-        spread: (C,) weighted mean square of the original targets around those of their rows.
     """
 
     rows: np.ndarray
@@ -69,7 +68,6 @@ class Context:
     weights: np.ndarray
     groups: np.ndarray
     row_weights: np.ndarray
-    spread: np.ndarray
 
     @classmethod
     def from_labels(
@@ -79,10 +77,10 @@ class Context:
         classes: int | None,
         weights: np.ndarray | None = None,
     ) -> Self:
-        """A context in which rows with equal features are one, and so are left out together.
+        """A context in which rows with equal features and labels are one.
 
-        To a ridge regression, k equal rows are one row with their mean target and a ridge divided
-        by k. The order of the original rows changes rounding alone.
+        To a ridge regression, k equal rows are one row with a ridge divided by k. The order of the
+        original rows changes rounding alone.
 
         Args:
             features: (N, F), NaN where missing.
@@ -94,13 +92,10 @@ class Context:
         if weights is None:
             weights = np.ones(len(labels))
         filled = np.nan_to_num(features, nan=np.finfo(np.float64).max)
-        _, rows, groups = np.unique(filled, axis=0, return_index=True, return_inverse=True)
+        cells = np.column_stack([filled, labels])
+        _, rows, groups = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         totals = np.bincount(groups, weights)
-        means = np.empty((len(rows), targets.shape[1]))
-        for column, values in enumerate(targets.T):
-            means[:, column] = np.bincount(groups, weights * values) / totals
-        spread = weights / weights.sum() @ (targets - means[groups]) ** 2
-        return cls(rows, features[rows], means, totals, groups, weights, spread)
+        return cls(rows, features[rows], targets[rows], totals, groups, weights)
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,13 @@ class CrossFitted:
         self.folds = np.array_split(places, min(FOLDS, rows))
         self.models = []
         for fold in self.folds:
-            others = np.delete(np.arange(rows), fold)
+            is_other = ~np.isin(context.groups, fold)
+            others = context.groups[is_other]
             model = fit(
                 context.features[others],
                 context.targets[others, 0],
                 categorical,
-                weights=context.weights[others],
+                weights=context.row_weights[is_other],
                 settings=solved.settings,
                 device=solved.device,
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from npt.solved.solve import SMALLEST, factor, larger
+from npt.solved.solve import SMALLEST, factor, kept_weights, larger
 
 
 class Landmarks:
@@ -62,12 +62,13 @@ class LandmarkSolution:
         return slopes, landmarks.shares @ targets - landmarks.mean @ coefficients
 
     def leave_one_out(self, targets: Tensor) -> Tensor:
-        """Predictions (m, C) of the context rows from the labels of all others."""
+        """Predictions (m, C) of the context rows, each without one row, see `Solution`."""
         landmarks = self.landmarks
         rooted = torch.linalg.solve_triangular(
             self.factor, landmarks.features.T, upper=False
         )  # (M, m)
         influence = landmarks.weights * rooted.square().sum(0) + landmarks.shares
+        influence = influence * (1 - kept_weights(landmarks.weights))
         fitted = (
             rooted.T @ (rooted @ (landmarks.weights[:, None] * targets))
             + landmarks.shares @ targets

@@ -166,16 +166,12 @@ class SolvedNPT:
 
     @property
     def loss(self) -> float:
-        """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats.
-
-        Equal rows are left out together, and each of them counts with its own label.
-        """
+        """Mean leave-one-out loss: squared error in units of the variance, or NLL in nats."""
         shares = self.weights / self.weights.sum()
         if self.classes is None:
             squares = (self.targets - self.left_out_scores)[:, 0].square()
-            spread = self.context.spread[0] / (self.scale**2 or 1.0)
-            variance = float(shares @ self.targets[:, 0].square()) + spread
-            return (float(shares @ squares) + spread) / (variance or 1.0)
+            variance = float(shares @ self.targets[:, 0].square())
+            return float(shares @ squares) / (variance or 1.0)
         likelihood = self._left_out_logits().log_softmax(1)
         return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
@@ -223,13 +219,17 @@ class SolvedNPT:
         ]
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
-        """Predicted numbers (n, m) of rows (n, F), each without one context row, in closed form."""
+        """Predicted numbers (n, m) of rows (n, F), each without one row, in closed form.
+
+        Of equal rows, which are one context row, one is left out.
+        """
         scores = self.intercept.repeat(len(features), len(self.weights))
         parts = self._encoded(features).split(self.chunk)
         for head, solutions in enumerate(self._shared_solutions()):
             slopes = self.slopes[head]  # of the predictions with all rows
             for share, solution in solutions:
                 residuals = share * (self.targets - solution.leave_one_out(self.targets))[:, 0]
+                residuals = residuals / self.weights.clamp(min=1)
                 matrix, vector = solution.weight_map
                 slopes = slopes - matrix * residuals
                 scores -= vector * residuals
@@ -238,7 +238,7 @@ class SolvedNPT:
         return scores.mul_(self.scale).add_(self.centre).cpu().numpy()
 
     def left_out(self) -> np.ndarray:
-        """Predictions of the context rows, each from all others: (m,) or (m, C), as `predict`."""
+        """Predictions of the context rows, each without one of its equal rows: as `predict`."""
         if self.classes is None:
             return self._decoded(self.left_out_scores)
         return self._left_out_logits().softmax(1).cpu().numpy()
@@ -270,7 +270,7 @@ class SolvedNPT:
 
     @cached_property
     def left_out_scores(self) -> Tensor:
-        """Predictions (m, C) of the context rows, each without its own label.
+        """Predictions (m, C) of the context rows, each without the label of one of its equal rows.
 
         Standardised targets, or shares of classes minus those of the context.
         """
@@ -331,7 +331,8 @@ class SolvedNPT:
         return self._logits(scores + self.centre - shares, shares)
 
     def _left_out_logits(self) -> Tensor:
-        """Logits (m, C) of the context rows, from labels and shares of classes of all others."""
+        """Logits (m, C) of the context rows, from labels and shares without one of equal rows."""
         if len(self.weights) == 1:
             return self._logits(self.left_out_scores, self.centre)
-        return self._logits_without(self.left_out_scores, self._counts())
+        counts = self._counts() / self.weights.clamp(min=1)[:, None]
+        return self._logits_without(self.left_out_scores, counts)

@@ -8,7 +8,9 @@ them is predicted as a weighted sum of their targets, with the weights (m,) that
 
 They sum to one, as attention does. For P, the upper left block of the inverse matrix, the
 prediction of a context row without its own target is T_i - (P T)_i / P_ii (Rasmussen and Williams
-2006, section 5.4.2; Dubrule 1983 with a mean that is estimated).
+2006, section 5.4.2; Dubrule 1983 with a mean that is estimated). A weight of v is v equal rows, of
+which one is left out. That prediction, whose variance without noise is 1 / P_ii - r / v_i, is then
+combined with the target of the others.
 """
 
 from __future__ import annotations
@@ -29,9 +31,13 @@ class Solution:
 
     Attributes:
         matrix: Kernel plus ridge (m, m).
+        noise: Ridge over weights (m,).
+        kept: Fractions (m,) of the weights that stay without one row, see `kept_weights`.
     """
 
     matrix: Tensor
+    noise: Tensor
+    kept: Tensor
 
     @cached_property
     def triangle(self) -> Tensor:
@@ -55,10 +61,17 @@ class Solution:
         intercept = self.means @ targets
         return self._solved(targets - intercept), intercept
 
-    def residuals(self, targets: Tensor) -> Tensor:
-        """Leave-one-out residuals (m, C): P T / diag P."""
+    @property
+    def trust(self) -> Tensor:
+        """Weight (m, 1) of what stays of a row's own target in its leave-one-out prediction."""
         diagonal = self.inverse.diagonal().clamp(min=SMALLEST)
-        return (self.inverse @ targets) / diagonal[:, None]
+        signal = (1 / diagonal - self.noise).clamp(min=0) * self.kept
+        return (signal / (signal + self.noise))[:, None]
+
+    def residuals(self, targets: Tensor) -> Tensor:
+        """Leave-one-out residuals (m, C): P T / diag P, less what stays."""
+        diagonal = self.inverse.diagonal().clamp(min=SMALLEST)
+        return (1 - self.trust) * (self.inverse @ targets) / diagonal[:, None]
 
     def weights(self, kernel: Tensor) -> Tensor:
         """Attention (n, m) of queries whose kernel to the context is (n, m)."""
@@ -71,13 +84,14 @@ class Solution:
         return self.inverse, self.means
 
     def leave_one_out(self, targets: Tensor) -> Tensor:
-        """Predictions (m, C) of the context rows from all others.
+        """Predictions (m, C) of the context rows, each without one of the rows that it is.
 
-        A row's own target is multiplied by zero, so that it cannot change a bit of them.
+        The target of a row without equals is multiplied by zero: it cannot change a bit of them.
         """
         diagonal = self.inverse.diagonal()
         others = self.inverse - torch.diag(diagonal)
-        return -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
+        predicted = -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
+        return predicted + self.trust * (targets - predicted)
 
     def without(self, kernel: Tensor, weights: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:
         """Predictions (n, C) of queries, each without context rows of its own.
@@ -107,7 +121,13 @@ def solve(kernel: Tensor, ridge: Tensor, weights: Tensor) -> Solution:
         ridge: A number.
         weights: (m,).
     """
-    return Solution(larger(kernel, ridge / weights))
+    noise = ridge / weights
+    return Solution(larger(kernel, noise), noise, kept_weights(weights))
+
+
+def kept_weights(weights: Tensor) -> Tensor:
+    """Fractions (m,) of weights that stay without one row: of a weight of 4, three quarters."""
+    return 1 - 1 / weights.clamp(min=1)
 
 
 def larger(matrix: Tensor, diagonal: Tensor) -> Tensor:

@@ -57,9 +57,9 @@ def tune(cells: Cells, targets: Tensor, weights: Tensor, settings: SolvedSetting
     generator = torch.Generator().manual_seed(settings.seed)
     pull = settings.pull
     if targets.shape[1] == 1:
-        pull *= min(1.0, settings.pull_rows / len(targets))
+        pull *= min(1.0, settings.pull_rows / float(weights.sum()))
     else:
-        pull *= max(1.0, FEW_ROWS / len(targets)) ** 2
+        pull *= max(1.0, FEW_ROWS / float(weights.sum())) ** 2
     for step in range(settings.steps):
         for group in optimiser.param_groups:
             group["lr"] = settings.rate * (1 - step / settings.steps)
@@ -73,8 +73,8 @@ def tune(cells: Cells, targets: Tensor, weights: Tensor, settings: SolvedSetting
             tuned = head_parameters(parameters, head)
             near = kernel(tuned, part, part)
             for ridge in ridges(tuned["ridge"], settings):
-                residuals = solve(near, ridge, weights[rows]).residuals(targets[rows])
-                error = shares @ residuals.square().sum(1)
+                solution = solve(near, ridge, weights[rows])
+                error = shares @ solution.residuals(targets[rows]).square().sum(1)
                 loss = loss + 0.5 * (error + LEAST_ERROR).log() / len(settings.ridges)
         optimiser.zero_grad()
         loss.backward()

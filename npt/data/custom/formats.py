@@ -10,14 +10,15 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
 import arff
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv, parquet
+from pyarrow.compute import field
 from python_calamine import CalamineError
 
 from npt.data.custom.dataset import CustomDataset
@@ -133,8 +134,8 @@ def _from_bytes(content: bytes, dataset: CustomDataset) -> Content:
         csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         csv.ConvertOptions(column_types=types),
     )
-    is_blank = reduce(pc.and_, [pc.equal(column, b"") for column in table.columns])
-    table = table.filter(pc.invert(is_blank))  # spreadsheets write separators in blank lines
+    has_text = reduce(or_, [field(name) != b"" for name in table.column_names])
+    table = table.filter(has_text)  # spreadsheets write separators in blank lines
     if dataset.names:
         if len(dataset.names) != table.num_columns:
             raise UserError(f"names: {len(dataset.names)} names for {table.num_columns} columns")

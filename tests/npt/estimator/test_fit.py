@@ -222,16 +222,6 @@ def test_a_trend_is_warned_of() -> None:
         assert len(warned) == 1
 
 
-def test_repeated_rows_are_warned_of() -> None:
-    levels = pd.DataFrame({"machine": list("abcd") * 10})
-    target = [0, 0, 1, 1] * 10
-    with pytest.warns(UserWarning, match="X: 40 rows have 4 different features") as warned:
-        NPTClassifier(**SOLVED).fit(levels, target)
-    assert len(warned) == 1
-    with warnings.catch_warnings(action="error"):
-        NPTClassifier(**SOLVED).fit(levels.assign(size=np.arange(40.0)), target)
-
-
 def test_half_precision_numbers_are_classes() -> None:
     target = np.array([0.0, 1.0] * 10, np.float16)
     model = NPTClassifier(architecture="solved").fit(np.arange(20.0)[:, None], target)

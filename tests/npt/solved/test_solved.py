@@ -12,10 +12,11 @@ from npt.metrics import negative_log_likelihood
 from npt.solved.cells import Context, Encoder
 from npt.solved.cross_fitted import CrossFitted
 from npt.solved.kernels import PRODUCTS, initial_parameters
+from npt.solved.landmarks import Landmarks
 from npt.solved.mix import stacked
 from npt.solved.model import SolvedNPT, fit
 from npt.solved.settings import SolvedSettings
-from npt.solved.solve import solve
+from npt.solved.solve import Solution, solve
 from npt.solved.tune import head_parameters, ordered, ridges
 
 ROWS = 120
@@ -112,7 +113,7 @@ def test_without_is_what_the_others_predict() -> None:
     generator = torch.Generator().manual_seed(0)
     points = torch.rand(12, 3, generator=generator, dtype=torch.float64)
     near = torch.exp(-torch.cdist(points, points))
-    weights = points[:, 0] + 1
+    weights = points[:, 0]
     targets = points[:, 1:] ** 2
     ridge = torch.tensor(0.3)
     solution = solve(near, ridge, weights)
@@ -135,6 +136,38 @@ def test_own_class_is_not_in_the_shares_of_the_others() -> None:
     other = model.among(FEATURES[:ROWS], labels)
     place = model.context.groups[7]
     assert model.left_out()[place] == pytest.approx(other.left_out()[place], abs=1e-9)
+
+
+@pytest.mark.parametrize("is_exact", [True, False])
+def test_one_of_equal_rows_is_left_out(is_exact: bool) -> None:
+    """As in the system of all rows."""
+    generator = torch.Generator().manual_seed(0)
+    points = torch.rand(12, 3, generator=generator, dtype=torch.float64)
+    near = torch.exp(-torch.cdist(points, points))
+    repeats = torch.arange(12) % 3 + 1
+    weights = repeats.double()
+    targets = points[:, 1:] ** 2
+    ridge = torch.tensor(0.3)
+    merged = (
+        solve(near, ridge, weights) if is_exact else Landmarks(near, near, weights).solve(ridge)
+    )
+    rows = torch.arange(12).repeat_interleave(repeats)
+    every = solve(near[rows][:, rows], ridge, torch.ones(len(rows)).double())
+    expected = every.leave_one_out(targets[rows])
+    assert torch.allclose(merged.leave_one_out(targets)[rows], expected, atol=1e-8)
+    if isinstance(merged, Solution):
+        residuals = targets[rows] - expected
+        assert torch.allclose(merged.residuals(targets)[rows], residuals, atol=1e-8)
+
+
+def test_probabilities_of_levels_are_their_shares() -> None:
+    """Each of eight levels has a hundred rows."""
+    levels = np.repeat(np.arange(8.0), 100)[:, None]
+    labels = (np.arange(800) % 100 < 10 * levels[:, 0]).astype(int)
+    model = fit(levels, labels, np.ones(1, bool), classes=2)
+    predicted = model.predict(np.arange(8.0)[:, None])[:, 1]
+    assert predicted == pytest.approx(np.arange(8) / 10, abs=0.08)
+    assert len(model.context.rows) == 15  # level 0 has one class
 
 
 def test_loss_of_rows_with_equal_features_is_that_of_their_labels() -> None:
