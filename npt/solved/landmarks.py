@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from npt.solved.solve import SMALLEST, factor, kept_weights, larger
+from npt.solved.solve import SMALLEST, factor, larger
 
 
 class Landmarks:
@@ -62,13 +62,13 @@ class LandmarkSolution:
         return slopes, landmarks.shares @ targets - landmarks.mean @ coefficients
 
     def leave_one_out(self, targets: Tensor) -> Tensor:
-        """Predictions (m, C) of the context rows, each without one row, see `Solution`."""
+        """Predictions (m, C) of the context rows, each without one of the rows that it is."""
         landmarks = self.landmarks
         rooted = torch.linalg.solve_triangular(
             self.factor, landmarks.features.T, upper=False
         )  # (M, m)
         influence = landmarks.weights * rooted.square().sum(0) + landmarks.shares
-        influence = influence * (1 - kept_weights(landmarks.weights))
+        influence = influence / landmarks.weights.clamp(min=1)  # of one of the equal rows
         fitted = (
             rooted.T @ (rooted @ (landmarks.weights[:, None] * targets))
             + landmarks.shares @ targets

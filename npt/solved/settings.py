@@ -20,8 +20,8 @@ class SolvedSettings(Strict):
     rate: Positive = 0.2
     """First step size of Adam; it falls to 0."""
     pull: float = Field(default=0.02, ge=0, le=100)
-    """Penalty of the squares of what is tuned, which starts at zero; (100 / m)² times as much for
-    m < 100 different rows of a classification."""
+    """Penalty of the squares of what is tuned, which starts at zero; (100 / N)² times as much for
+    N < 100 rows of a classification."""
     pull_rows: Rows = 200
     """Rows of a regression above which the pull falls in inverse proportion to their number."""
     tuned_rows: Rows = 160

@@ -32,7 +32,7 @@ class Solution:
     Attributes:
         matrix: Kernel plus ridge (m, m).
         noise: Ridge over weights (m,).
-        kept: Fractions (m,) of the weights that stay without one row, see `kept_weights`.
+        kept: Fractions (m,) of the weights that stay without one row: of a weight of 4, 3/4.
     """
 
     matrix: Tensor
@@ -122,12 +122,7 @@ def solve(kernel: Tensor, ridge: Tensor, weights: Tensor) -> Solution:
         weights: (m,).
     """
     noise = ridge / weights
-    return Solution(larger(kernel, noise), noise, kept_weights(weights))
-
-
-def kept_weights(weights: Tensor) -> Tensor:
-    """Fractions (m,) of weights that stay without one row: of a weight of 4, three quarters."""
-    return 1 - 1 / weights.clamp(min=1)
+    return Solution(larger(kernel, noise), noise, 1 - 1 / weights.clamp(min=1))
 
 
 def larger(matrix: Tensor, diagonal: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Predictions of every method and facts of every probe on small tables, for `golden.json`.
 
 `python -m tests.contract.golden` writes the file anew: after a version was raised, that of the
-metrics, too, or for a new method or kind.
+metrics, too, or for a new method or kind. Values that are close to the known ones stay.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from baselines import methods
 from baselines.probe import StoredRowProbe
@@ -36,6 +37,7 @@ FILE = Path(__file__).with_name("golden.json")
 TASKS: tuple[Task, ...] = ("regression", "multiclass")
 ROWS = 80
 PREDICTIONS = 6  # of a method on a table
+TOLERANCE = 5e-3  # of a value, or absolute: processors differ in the last digits of a training
 NUMBERS = 30  # of a probe
 CERTIFIED = {"kernel": "l2_contractive", "layer_norm": "none"}  # changes of the probed NPT
 PARTS = {"processes": ("curves", "images")}
@@ -149,15 +151,23 @@ def _rounded(values: Iterator[float] | list[float]) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
+def close_to(values: list[float]) -> Any:
+    """What equals values up to the tolerance."""
+    return pytest.approx(values, rel=TOLERANCE, abs=TOLERANCE, nan_ok=True)
+
+
 def main() -> None:
     """Write the file; values of methods whose library is missing stay as they are."""
     known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     written = {}
     for name in names():
+        before = known.get(name, {"values": []})
         try:
             written[name] = golden(name)
         except UserError:
-            written[name] = known[name]
+            written[name] = before
+        if written[name]["values"] == close_to(before["values"]):
+            written[name]["values"] = before["values"]
     FILE.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
 
 

@@ -7,11 +7,10 @@ import json
 import pytest
 
 from npt.errors import UserError
-from tests.contract.golden import FILE, golden, names
+from tests.contract.golden import FILE, close_to, golden, names
 
 GOLDEN = json.loads(FILE.read_text(encoding="utf-8"))
 ADVICE = "run python -m tests.contract.golden"
-TOLERANCE = 5e-3  # of a value, or absolute: processors differ in the last digits of a training
 
 
 def test_every_method_and_probe_is_there() -> None:
@@ -27,5 +26,5 @@ def test_values_are_those_of_the_version(name: str) -> None:
     assert name in GOLDEN, ADVICE
     expected = GOLDEN[name]
     assert found["version"] == expected["version"], ADVICE
-    same = pytest.approx(expected["values"], rel=TOLERANCE, abs=TOLERANCE, nan_ok=True)
+    same = close_to(expected["values"])
     assert found["values"] == same, f"raise the version of {name}, then {ADVICE}"
