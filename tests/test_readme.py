@@ -84,6 +84,8 @@ def test_named_make_targets_exist() -> None:
 
 
 RESEMBLING = ["weather_izmir", "wine_quality_red"]  # of the family of tuned tables
+DECIDING = ["cpu_performance", "mammographic", "maternal_health", "qsar_fish_toxicity"]
+DECIDING += ["teaching", "wine_quality_red", "wisconsin"]  # whose test scores decided a detail
 
 
 def code_blocks(language: str) -> list[str]:
@@ -106,30 +108,37 @@ def test_python_example_runs() -> None:
 
 def test_lead_over_catboost_on_held_out_tables() -> None:
     leads = held_out_leads("npt_solved", "catboost")
-    assert lead(leads["rmse"]) == (0.92, 9, 0.064)
-    assert lead(leads["rmse"].drop("servo")) == (0.97, 8, 0.123)
-    assert lead(leads["rmse"].drop(RESEMBLING)) == (0.92, 7, 0.131)
-    assert lead(held_out_leads("npt_solved", "catboost", [0])["rmse"]) == (0.86, 10, 0.007)
-    assert lead(held_out_leads("npt_solved", "catboost", [1, 2])["rmse"]) == (0.96, 9, 0.204)
-    assert lead(leads["nll"])[1:] == (8, 1.0)
+    assert lead(leads["rmse"]) == (0.92, 10, 0.016)
+    assert lead(leads["rmse"].drop("servo")) == (0.96, 9, 0.032)
+    assert lead(leads["rmse"].drop(RESEMBLING)) == (0.91, 8, 0.049)
+    assert lead(leads["rmse"].drop(DECIDING, errors="ignore")) == (0.9, 7, 0.098)
+    assert lead(held_out_leads("npt_solved", "catboost", [0])["rmse"]) == (0.86, 12, 0.0)
+    assert lead(held_out_leads("npt_solved", "catboost", [1, 2])["rmse"]) == (0.95, 9, 0.077)
+    assert lead(leads["nll"])[1:] == (8, 0.841)
+    assert lead(leads["nll"].drop(DECIDING, errors="ignore"))[1:] == (7, 0.821)
     score = leads["score"].round(12)  # rounding is no lead
-    assert ((score < 0).sum(), (score > 0).sum(), lead(score)[2]) == (8, 10, 0.777)
+    assert ((score < 0).sum(), (score > 0).sum(), lead(score)[2]) == (8, 11, 0.717)
     compact = held_out_leads("npt_compact", "catboost")
     assert (lead(compact["rmse"]), lead(compact["nll"])[1:]) == ((0.91, 9, 0.009), (10, 0.475))
 
 
 @pytest.mark.parametrize(
-    ("other", "factor", "median"), [("lightgbm", 0.83, 0.93), ("xgboost", 0.87, 0.88)]
+    ("other", "factor", "median", "worse"),
+    [("lightgbm", 0.82, 0.94, 19), ("xgboost", 0.86, 0.88, 18)],
 )
 def test_lead_over_other_boosting_on_held_out_tables(
-    other: str, factor: float, median: float
+    other: str, factor: float, median: float, worse: int
 ) -> None:
     leads = held_out_leads("npt_solved", other)
     assert lead(leads["rmse"]) == (factor, 12, 0.0)
     assert round(np.exp(leads["rmse"].median()), 2) == median
     assert lead(leads["rmse"].drop(RESEMBLING))[1:] == (10, 0.002)
-    assert (leads["nll"] < 0).sum() == 18
-    assert wilcoxon(leads["nll"]).pvalue <= 0.001
+    assert (leads["nll"] < 0).sum() == worse
+    assert wilcoxon(leads["nll"]).pvalue < 0.0001
+    assert lead(leads["rmse"].drop(DECIDING, errors="ignore"))[1:] == (9, 0.004)
+    undecided = leads["nll"].drop(DECIDING, errors="ignore")
+    assert ((undecided < 0).sum(), len(undecided)) == (worse - 3, 16)
+    assert wilcoxon(undecided).pvalue < 0.001
 
 
 def held_out_leads(method: str, other: str, folds: Sequence[int] = (0, 1, 2)) -> dict[str, Any]:
@@ -160,7 +169,7 @@ def test_ranks_of_six_methods_on_held_out_tables() -> None:
     six = ["npt_solved", "npt_compact", "catboost", "random_forest", "lightgbm", "xgboost"]
     study = reference_study("held_out/main").query("method in @six")
     means = primary_summary(study, SCORING).groupby("method")["rank"].mean()
-    assert means[six].round(1).tolist() == [2.5, 2.4, 2.8, 3.7, 4.7, 4.9]
+    assert means[six].round(1).tolist() == [2.5, 2.5, 2.9, 3.7, 4.7, 4.8]
     study["loss"] = study["test_rmse"].fillna(study["test_nll"])
     ranks = study.pivot_table("loss", ["task", "dataset"], "method")[six].rank(axis=1)
     is_regression = ranks.index.get_level_values("task") == "regression"

@@ -204,8 +204,7 @@ class NPTEstimator(BaseEstimator):
             y_val: Their targets.
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
                 out. In the solved NPT, a row of weight 2 equals two rows, and weights that sum to
-                1 equal one. Where weights are not numbers of rows, let them be 1 at most: the
-                others of a weight of 50 predict it.
+                1 equal one.
 
         Raises:
             ValueError: An argument is unusable; the message names it or its setting.
