@@ -356,7 +356,7 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
     p_values = []
     for method, values in differences[~is_regression].groupby("method"):
         if method == "npt_solved":
-            assert (len(values), round(wilcoxon(values).pvalue, 3)) == (25, 0.048)
+            assert (len(values), round(wilcoxon(values).pvalue, 3)) == (25, 0.039)
         kept = complete.loc[complete["method"] == method, "dataset"]
         values = values[values.index.isin(kept, level="dataset")]
         assert len(values) == 22
@@ -366,8 +366,8 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
     classes = rows[rows["Datasets"] == "22 classifications"]
     costs = classes.pivot(index="Method", columns="Share", values="10 %")
     costs = costs.loc[["Solved NPT", "xRFM", "k-NN"]]
-    assert costs["at prediction"].tolist() == ["+0.30", "+0.26", "+0.89"]
-    assert costs["in training"].tolist() == ["+0.57", "+0.40", "+1.68"]
+    assert costs["at prediction"].tolist() == ["+0.31", "+0.26", "+0.89"]
+    assert costs["in training"].tolist() == ["+0.58", "+0.40", "+1.68"]
 
 
 def test_from_a_hundredth_of_the_rows_npt_predicts_as_well() -> None:
@@ -436,7 +436,7 @@ def test_dependence_goes_with_noise_in_controls_too() -> None:
 def test_small_npt_ranks_as_catboost() -> None:
     tests = rank_tests(reference_study("public/with_npt"), SCORING)
     ranks = tests.ranks.mean().droplevel("variant").round(1)
-    assert (ranks["npt"], ranks["catboost"], ranks["npt_solved"], len(ranks)) == (3.3, 3.3, 2.5, 7)
+    assert (ranks["npt"], ranks["catboost"], ranks["npt_solved"], len(ranks)) == (3.3, 3.3, 2.4, 7)
     assert tests.pairs.loc[("npt", "base"), ("npt_solved", "base")] > 0.05
 
 
