@@ -195,11 +195,12 @@ def test_a_run_that_fails_has_its_reason(tmp_path: Path, monkeypatch: pytest.Mon
     assert parse(output / "config.yaml")["custom_datasets"]["mine"]["target"] == "1e5"
 
 
-def test_equal_rows_have_their_mean_target(tmp_path: Path) -> None:
+def test_equal_rows_with_other_targets_are_rows_of_their_own(tmp_path: Path) -> None:
     rows = [f"{row % 10},{row % 10 + 100 * (row % 20 < 10) + row / 1000}" for row in range(60)]
     lines = explanation(written(tmp_path, rows))
     header, _, first = (re.split(r"  +", line.strip()) for line in lines[2:5])
-    assert 20 < float(first[header.index("of target")]) < 90
+    row, target = (first[header.index(name)] for name in ("rests on row", "of target"))
+    assert float(target) == pytest.approx(float(rows[int(row) - 1].split(",")[1]), rel=1e-3)
 
 
 def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None:
@@ -241,12 +242,14 @@ def test_a_trend_of_new_rows_is_warned_of_and_categories_are_not(tmp_path: Path)
     assert message.startswith("X: column 'day' has 25 of 30 numbers far beyond the fitted ones")
 
 
-def test_features_without_a_difference_explain_nothing(tmp_path: Path) -> None:
+def test_features_without_a_difference_rest_on_all_rows_alike(tmp_path: Path) -> None:
     file = tmp_path / "results/predictions.csv"
     for first in ("1,", "1,0.5"):
         rows = [first, *(f"1,{row / 7}" for row in range(60))]
-        *_, line = explanation(written(tmp_path, rows))
-        assert line.startswith("No prediction is explained: the context has one row")
+        lines = explanation(written(tmp_path, rows))
+        (place,) = (index for index, line in enumerate(lines) if "weight" in line)
+        header, _, cells = (re.split(r"  +", line.strip()) for line in lines[place : place + 3])
+        assert 0.015 < float(cells[header.index("weight")]) < 0.03
         assert file.exists() == (first == "1,")  # a file of an earlier state goes
 
 

@@ -64,7 +64,7 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
             yield f"Predictions of {len(frame):,} rows without a target, by solved NPT: {file}"
             failure = unexplained
         frame = model.explain(features.iloc[shown], rows=RESTING_ON).frame
-    except ValueError as error:  # such as for features that are equal in all rows
+    except ValueError as error:  # such as for numbers too far apart
         yield f"{failure}: {str(error).removeprefix('explain: ')}"
         return
     rows = shown[frame["row"]]
