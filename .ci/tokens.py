@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 94_800, "baselines": 21_300, "workflow": 69_300, "performance": 7_800}
+COMMITTED = {"npt": 94_000, "baselines": 21_200, "workflow": 69_100, "performance": 7_700}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
