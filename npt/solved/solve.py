@@ -61,17 +61,20 @@ class Solution:
         intercept = self.means @ targets
         return self._solved(targets - intercept), intercept
 
+    @cached_property
+    def precision(self) -> Tensor:
+        """diag P (m,), above zero."""
+        return self.inverse.diagonal().clamp(min=SMALLEST)
+
     @property
     def trust(self) -> Tensor:
         """Weight (m, 1) of what stays of a row's own target in its leave-one-out prediction."""
-        diagonal = self.inverse.diagonal().clamp(min=SMALLEST)
-        signal = (1 / diagonal - self.noise).clamp(min=0) * self.kept
+        signal = (1 / self.precision - self.noise).clamp(min=0) * self.kept
         return (signal / (signal + self.noise))[:, None]
 
     def residuals(self, targets: Tensor) -> Tensor:
         """Leave-one-out residuals (m, C): P T / diag P, less what stays."""
-        diagonal = self.inverse.diagonal().clamp(min=SMALLEST)
-        return (1 - self.trust) * (self.inverse @ targets) / diagonal[:, None]
+        return (1 - self.trust) * (self.inverse @ targets) / self.precision[:, None]
 
     def weights(self, kernel: Tensor) -> Tensor:
         """Attention (n, m) of queries whose kernel to the context is (n, m)."""
@@ -88,9 +91,8 @@ class Solution:
 
         The target of a row without equals is multiplied by zero: it cannot change a bit of them.
         """
-        diagonal = self.inverse.diagonal()
-        others = self.inverse - torch.diag(diagonal)
-        predicted = -(others @ targets) / diagonal.clamp(min=SMALLEST)[:, None]
+        others = self.inverse - torch.diag(self.inverse.diagonal())
+        predicted = -(others @ targets) / self.precision[:, None]
         return predicted + self.trust * (targets - predicted)
 
     def without(self, kernel: Tensor, weights: Tensor, targets: Tensor, left_out: Tensor) -> Tensor:

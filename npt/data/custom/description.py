@@ -84,12 +84,12 @@ def doubts(table: Table, features: Sequence[Feature]) -> Iterator[str]:
             "whole numbers with few values; are they classes? Then put them under `categorical`: "
             f"{listed(few)}"
         )
-    if table.task == "regression":
+    if table.task == "regression" and table.rows >= FEWEST_COUNTED:
         truth = table.truth
         deviations = truth - np.nanmean(truth)
         squares = (deviations / np.nanmax(np.abs(deviations))) ** 2  # of any magnitude
         row = np.nanargmax(squares)
-        if table.rows >= FEWEST_COUNTED and squares[row] > np.nansum(squares) / 2:
+        if squares[row] > np.nansum(squares) / 2:
             yield (
                 "one row has most of the target's variance; is it a total or a mistake? Then "
                 f"remove it: {truth[row]:g} in row {row + 1}"
