@@ -62,6 +62,7 @@ class SolvedBaseline(Baseline):
             stored.labels,
             data.is_code,
             classes=data.trained_classes,
+            groups=data.train_groups,
             settings=settings,
             device=torch.device(resources.device),
         )

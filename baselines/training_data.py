@@ -27,6 +27,7 @@ class TrainingData:
             one-hot features.
         columns: For each feature, the index of its table column, counted without the target.
         unlabelled: Numbers of the train rows without a known target.
+        groups: Codes (N,) of rows that belong together; None if each row is alone.
     """
 
     features: np.ndarray
@@ -38,6 +39,7 @@ class TrainingData:
     categorical: dict[int, int] = field(default_factory=dict)
     columns: tuple[int, ...] = ()
     unlabelled: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    groups: np.ndarray | None = None
 
     @property
     def is_regression(self) -> bool:
@@ -53,6 +55,11 @@ class TrainingData:
     def train_features(self) -> np.ndarray:
         """Features of the train rows."""
         return self.features[self.train]
+
+    @property
+    def train_groups(self) -> np.ndarray | None:
+        """Groups of the train rows."""
+        return None if self.groups is None else self.groups[self.train]
 
     @property
     def seen_classes(self) -> np.ndarray:
@@ -150,4 +157,5 @@ def training_data(
         classes=table.columns[table.target].size,
         categorical=categorical,
         columns=tuple(columns),
+        groups=table.groups,
     )

@@ -73,12 +73,15 @@ class Table:
             and never scored.
         target: Index of the target column.
         image: Layout of the features of a table of images.
+        groups: Codes (N,) of rows that belong together, such as those of a patient; new rows are of
+            other groups. None if each row is alone.
     """
 
     columns: tuple[Column, ...]
     cells: tuple[np.ndarray, ...]
     target: int
     image: Image | None = None
+    groups: np.ndarray | None = None
 
     @classmethod
     def from_values(cls, columns: Sequence[Column], values: np.ndarray, target: int) -> Table:
@@ -134,15 +137,21 @@ class Table:
         cells[j] = self.columns[j].compact(numbers)
         return replace(self, cells=tuple(cells))
 
+    def without(self, j: int) -> Table:
+        """A table without feature `j`."""
+        columns, cells = (parts[:j] + parts[j + 1 :] for parts in (self.columns, self.cells))
+        return replace(self, columns=columns, cells=cells, target=self.target - (j < self.target))
+
     def followed_by(self, other: Table) -> Table:
-        """The rows of this table, then those of another with the same columns."""
+        """The rows of this table, then those of another with the same columns, without groups."""
         pairs = zip(self.cells, other.cells, strict=True)
         cells = tuple(np.concatenate(pair) for pair in pairs)
-        return replace(self, cells=cells)
+        return replace(self, cells=cells, groups=None)
 
     def take(self, rows: np.ndarray | slice) -> Table:
         """A table of some rows."""
-        return replace(self, cells=tuple(cells[rows] for cells in self.cells))
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, cells=tuple(cells[rows] for cells in self.cells), groups=groups)
 
     def blind(self, rows: np.ndarray) -> Table:
         """A table with the targets of `rows` removed."""

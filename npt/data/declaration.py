@@ -108,6 +108,8 @@ class Dataset:
         folder: Folder of its files in mirrors and downloads, if that is not its name.
         image: Layout of the features of a dataset of images.
         realisations: Whether it is of many tables, see `npt/processes/realisations.py`.
+        groups: Names of columns that are equal in rows that belong together: new rows are of other
+            groups. They are features, a single column is not: it names the group.
         tuned_on: Whether defaults of compact or solved NPT were chosen on its rows.
         version: Raised by hand when what `readings` give changes.
     """
@@ -128,6 +130,7 @@ class Dataset:
     folder: str = ""
     image: Image | None = None
     realisations: bool = False
+    groups: tuple[str, ...] = ()
     tuned_on: bool = False
     version: int = 1
 
@@ -171,5 +174,6 @@ class Dataset:
             [[file.sha256 for file in reading.files] for reading in self.readings],
             PREPARATION,
             self.version,
+            *self.groups,
         )
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

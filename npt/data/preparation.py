@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from npt.data import store
 from npt.data.assembly import assemble
@@ -31,9 +34,20 @@ def prepare_declared(dataset: Dataset, downloads: Path) -> store.Prepared:
     acquired = acquire(dataset, downloads)
     frames = acquired.reading.read(acquired.paths)
     table = assemble(frames, dataset)
+    if dataset.groups:
+        table = _grouped(table, dataset.groups)
     folds = splits(table, rule)
     files = {file.name: file.sha256 for file in acquired.reading.files}
     return prepared(dataset, table, folds, files=files, origins=dict(acquired.origins))
+
+
+def _grouped(table: Table, names: tuple[str, ...]) -> Table:
+    """A table whose rows belong together where they are equal in some columns."""
+    places = [j for j, column in enumerate(table.columns) if column.name in names]
+    compared = np.stack([np.nan_to_num(table.numbers(j), nan=np.inf) for j in places], axis=1)
+    groups = np.unique(compared, axis=0, return_inverse=True)[1]
+    table = replace(table, groups=groups)
+    return table.without(places[0]) if len(places) == 1 else table
 
 
 def prepared(

@@ -17,7 +17,7 @@ from npt.table import Split, Table
 
 SPLIT_SEED = 42
 Rows = np.ndarray  # row numbers (n,)
-Values = np.ndarray  # group, time or stratum of every row
+Values = np.ndarray  # time or stratum of every row
 Pair = tuple[Rows, Rows]
 Parts = tuple[Rows, Rows, Rows]
 
@@ -25,18 +25,16 @@ Parts = tuple[Rows, Rows, Rows]
 def splits(
     table: Table,
     rule: SplitRule,
-    groups: Values | None = None,
     times: Values | None = None,
     pairs: Sequence[Pair] | None = None,
 ) -> list[Split]:
     """The folds of a table, the same for every method.
 
     Test rows come from a K-fold, are the last or latest rows, or are given by `pairs`. Validation
-    rows are chosen from the rest: at random, by group, or the last or latest.
+    rows are chosen from the rest: at random, by group, or the last or latest. The rows of a group
+    stay together. The share of validation rows is then that of rows with a target.
 
     Args:
-        groups: Group of every row (N,); the rows of a group stay together. The share of validation
-            rows is that of rows with a target.
         times: Time of every row (N,). There is one fold: the latest rows are tested, those before
             them validate, and rows of one time stay together. Rows without a target do not count.
         pairs: Other rows and test rows of each fold, where the source has them.
@@ -49,14 +47,14 @@ def splits(
     if not rule.fixed_test_rows and not rule.from_source:
         fraction /= 1 - 1 / rule.folds
     parts = []
-    for rest, test in pairs or _test_rows(table, rule, labels, groups, times):
+    for rest, test in pairs or _test_rows(table, rule, labels, times):
         if rule.fixed_validation_rows:
             train = rest[: -rule.fixed_validation_rows]
             validation = rest[-rule.fixed_validation_rows :]
         elif times is not None:
             train, validation = _latest(rest, times, table.truth, fraction)
-        elif groups is not None:
-            train, validation = _some_groups(rest, groups, table.truth, fraction)
+        elif table.groups is not None:
+            train, validation = grouped_parts(rest, table, fraction, SPLIT_SEED)
         else:
             strata = None if labels is None else labels[rest]
             train, validation = _some_rows(rest, strata, fraction)
@@ -92,7 +90,6 @@ def _test_rows(
     table: Table,
     rule: SplitRule,
     labels: Values | None,
-    groups: Values | None,
     times: Values | None,
 ) -> list[Pair]:
     """Other rows and test rows of each fold."""
@@ -103,6 +100,7 @@ def _test_rows(
         return [_latest(rows, times, table.truth, 1 / rule.folds)]
     if rule.fixed_test_rows:
         return [(rows[: -rule.fixed_test_rows], rows[-rule.fixed_test_rows :])]
+    groups = table.groups
     units = rows if groups is None else np.unique(groups)
     if len(units) < max(rule.folds, 3):
         unit = "rows" if groups is None else "groups"
@@ -158,14 +156,15 @@ def _strata(labels: Values, held_out: int) -> Values | None:
     return codes if len(np.unique(codes)) <= smaller_part else None
 
 
-def _some_groups(rest: Rows, groups: Values, truth: np.ndarray, fraction: float) -> Pair:
-    """Train and validation rows.
+def grouped_parts(rest: Rows, table: Table, fraction: float, seed: int) -> Pair:
+    """Train and validation rows of a table with groups.
 
     Groups come in a random order. Each joins the validation rows if that brings their number of
     known targets nearer to the fraction.
     """
-    names, codes = np.unique(groups[rest], return_inverse=True)
-    sizes = np.bincount(codes[~np.isnan(truth[rest])], minlength=len(names))
+    assert table.groups is not None
+    names, codes = np.unique(table.groups[rest], return_inverse=True)
+    sizes = np.bincount(codes[~np.isnan(table.truth[rest])], minlength=len(names))
     scored = np.flatnonzero(sizes)
     if len(scored) < 2:
         found = f"{len(scored)} with a target left for train and validation rows"
@@ -173,7 +172,7 @@ def _some_groups(rest: Rows, groups: Values, truth: np.ndarray, fraction: float)
     wanted = fraction * sizes.sum()
     held_out = 0
     chosen = np.zeros(len(names), bool)
-    for group in np.random.default_rng(SPLIT_SEED).permutation(len(names)):
+    for group in np.random.default_rng(seed).permutation(len(names)):
         enlarged = held_out + sizes[group]
         if abs(enlarged - wanted) < abs(held_out - wanted):
             chosen[group] = True

@@ -34,6 +34,7 @@ class _Header(Strict):
 
     Attributes:
         checksums: Of the arrays.
+        has_groups: Whether the array of the groups is the last one.
     """
 
     columns: tuple[Column, ...]
@@ -42,6 +43,7 @@ class _Header(Strict):
     folds: list[int]
     checksums: list[int]
     facts: dict[str, Any]
+    has_groups: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,22 +82,25 @@ def save(path: Path, prepared: Prepared) -> None:
 
     table = prepared.table
     parts = [split.part().astype(np.int8) for split in prepared.splits.values()]
+    groups = [] if table.groups is None else [table.groups]
     arrays = [
         *map(_to_arrow, table.columns, table.cells),
-        *map(pa.array, parts),
+        *map(pa.array, (*parts, *groups)),
     ]
     header = _Header(
         columns=table.columns,
         target=table.target,
         image=table.image,
         folds=list(prepared.splits),
-        checksums=[_checksum(cells) for cells in (*table.cells, *parts)],
+        checksums=[_checksum(cells) for cells in (*table.cells, *parts, *groups)],
         facts=dict(prepared.facts),
+        has_groups=bool(groups),
     )
     text = header.model_dump_json().encode()
     metadata = {HEADER: text, CHECKSUM: str(zlib.crc32(text))}
     names = [column.name for column in table.columns]
     names += [f"npt fold {fold}" for fold in prepared.splits]
+    names += ["npt groups"] * len(groups)
     batch = pa.record_batch(arrays, names).replace_schema_metadata(metadata)
     with (
         replacing(path) as partial,
@@ -121,12 +126,13 @@ def load(path: Path) -> Prepared:
     except damaged as error:
         kind = type(error).__name__
         raise UserError(f"{path}: damaged ({kind}); remove it and run again") from None
+    groups = arrays.pop() if header.has_groups else None
     count = len(header.columns)
     splits = {}
     for fold, part in zip(header.folds, arrays[count:], strict=True):
         rows = [np.flatnonzero(part == code) for code in range(len(PARTS))]
         splits[fold] = Split(fold, *rows)
-    table = Table(header.columns, tuple(arrays[:count]), header.target, header.image)
+    table = Table(header.columns, tuple(arrays[:count]), header.target, header.image, groups)
     return Prepared(table, splits, header.facts)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -20,12 +20,12 @@ from sklearn.utils import Tags, check_scalar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted
 
-from npt.data.splits import labels_of, random_parts
+from npt.data.splits import grouped_parts, labels_of, random_parts
 from npt.errors import UserError
 from npt.estimator.arguments import computing, seed_of, value_errors
 from npt.estimator.compact_model import CompactModel
 from npt.estimator.explanation import Explanation
-from npt.estimator.frames import as_table, learn_features, read_frame, warn_beyond
+from npt.estimator.frames import as_table, learn_features, read_frame, read_groups, warn_beyond
 from npt.estimator.hyperparameters import (
     HYPERPARAMETERS,
     NAMED,
@@ -191,6 +191,7 @@ class NPTEstimator(BaseEstimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Train.
 
@@ -205,6 +206,10 @@ class NPTEstimator(BaseEstimator):
             sample_weight: Weights (n,) of the rows (compact, solved). Rows of weight 0 are left
                 out. In the solved NPT, a row of weight 2 equals two rows, and weights that sum to
                 1 equal one.
+            groups: A value (n,) for each row, equal for rows that belong together, such as those of
+                a patient, where new rows are of others. The solved NPT tunes, mixes and draws its
+                intervals by predictions without all rows of a group. For the other architectures,
+                no group has rows in training and validation.
 
         Raises:
             ValueError: An argument is unusable; the message names it or its setting.
@@ -230,6 +235,11 @@ class NPTEstimator(BaseEstimator):
         cells = self._encode_target(labels[rows], "y")
         self.features_ = learn_features(frame.iloc[rows], self.categorical)
         table = as_table(frame.iloc[rows], self.features_, cells, self.target_)
+        if groups is not None:
+            if X_val is not None:
+                raise ValueError("groups: not with X_val, whose rows have none")
+            check_consistent_length(frame, groups)
+            table = replace(table, groups=read_groups(groups)[rows])
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val: both are needed, or none")
         fitted = len(rows)
@@ -436,9 +446,15 @@ class NPTEstimator(BaseEstimator):
                 f"Found {table.rows} sample(s) to fit while a minimum of {FEWEST_ROWS} is required "
                 f"by {type(self).__name__} without X_val"
             )
+        rows = np.arange(table.rows)
+        if table.groups is not None:
+            train, validation = grouped_parts(rows, table, self.validation_fraction, seed)
+            if len(train) < FEWEST_TRAIN_ROWS:
+                raise ValueError("groups: one train row is left, at least 2 required")
+            return validation
         count = round(table.rows * self.validation_fraction)
         count = max(1, min(count, table.rows - FEWEST_TRAIN_ROWS))
-        return random_parts(np.arange(table.rows), labels_of(table), count, seed)[1]
+        return random_parts(rows, labels_of(table), count, seed)[1]
 
     def _predict(self, X: Any) -> np.ndarray:
         """Values (n,) or probabilities (n, classes) of new rows."""

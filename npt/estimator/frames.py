@@ -77,6 +77,20 @@ def read_target(estimator: BaseEstimator, y: Any) -> np.ndarray:
     return column_or_1d(values, warn=True)
 
 
+def read_groups(groups: Any) -> np.ndarray:
+    """Codes (n,) of the groups of rows.
+
+    Raises:
+        ValueError: A row has none, or all have the same.
+    """
+    codes = pd.factorize(column_or_1d(groups))[0]
+    if (codes < 0).any():
+        raise ValueError(f"groups: the value of row {codes.argmin()} is missing")
+    if not codes.any():
+        raise ValueError("groups: 1 group, at least 2 required")
+    return codes
+
+
 def learn_features(frame: pd.DataFrame, categorical: Any) -> tuple[Feature, ...]:
     """The features of a frame.
 

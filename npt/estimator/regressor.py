@@ -29,10 +29,10 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         """Quantiles (n, q) of the targets of new rows X (n, d), from residuals of left-out rows.
 
         Rows like the fitted ones lie below a quantile about as often as it says, on average over
-        all rows, not for each kind of row, nor for later rows of a trend. With up to 100 different
-        fitted rows, the first call tunes up to ten times, each time without a tenth of the rows.
-        With more rows, or after `with_rows`, what is tuned has seen all labels, so that quantiles
-        are slightly too narrow where rows are few.
+        all rows, not for each kind of row, nor for later rows of a trend. With `groups`, this is so
+        for rows of new groups. With up to 100 fitted rows or groups, the first call tunes up to ten
+        times, each time without a tenth of them. With more, or after `with_rows`, what is tuned has
+        seen all labels, so that quantiles are slightly too narrow where rows are few.
 
         Args:
             quantiles: Levels (q,) between 0 and 1.

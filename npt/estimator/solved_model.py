@@ -24,7 +24,7 @@ from npt.table import Table
 
 TUNED = "tuned/"
 LEARNED = "learned"
-FEW = 100  # most rows of which intervals tune anew
+FEW = 100  # most rows, or groups, of which intervals tune anew
 MOST_NUMBERS = 50_000_000  # of new rows times fitted rows that are held at once: 0.4 GB
 SORTED_NUMBERS = 5_000_000  # of these, which are sorted at once
 TOO_FAR_APART = "sample_weight or y: numbers too far apart; no finite prediction"
@@ -84,9 +84,9 @@ class SolvedModel(Model):
     def quantiles(self, table: Table, levels: np.ndarray) -> np.ndarray:
         """Quantiles (n, q) of the targets of rows of another table.
 
-        A target may lie as far from its prediction without a fitted row as that row does from its
-        own prediction without itself: jackknife+ (after Barber et al. 2021), with tuning and
-        mixture as they are; with up to `FEW` rows that it was tuned on, CV+ of at most ten folds,
+        A target may lie as far from its prediction without a fitted row, or its group, as that row
+        does from its own prediction without these: jackknife+ (after Barber et al. 2021), with
+        tuning and mixture as they are; with up to `FEW` rows or groups, CV+ of at most ten folds,
         each tuned anew. Memory is a few times that of `MOST_NUMBERS` numbers.
 
         Raises:
@@ -101,15 +101,16 @@ class SolvedModel(Model):
                     f"quantiles: {level:g} needs fitted rows of a total weight of {needed:.4g}, "
                     f"found {total:.4g}"
                 )
-        groups = self.trained.context.groups
+        places = self.trained.context.places
+        units = self.trained.context.units[places]
         leaving_out = self._leaving_out
-        residuals = self.table.truth - leaving_out.left_out()[groups]
+        residuals = self.table.truth - leaving_out.left_out()[places]
         parts = []
-        for features in _split(_features(table), MOST_NUMBERS // len(groups)):
+        for features in _split(_features(table), MOST_NUMBERS // len(places)):
             for without in _split(
-                leaving_out.without_each(features), SORTED_NUMBERS // len(groups)
+                leaving_out.without_each(features), SORTED_NUMBERS // len(places)
             ):
-                possible = without[:, groups] + residuals
+                possible = without[:, units] + residuals
                 quantiles = [_quantile(possible, weights, level) for level in levels]
                 parts.append(np.stack(quantiles, axis=1))
         return np.concatenate(parts)
@@ -118,7 +119,8 @@ class SolvedModel(Model):
     def _leaving_out(self) -> CrossFitted | SolvedNPT:
         """What predicts numbers without a fitted row."""
         context = self.trained.context
-        if self.learned is not None or len(context.rows) == 1 or len(context.groups) > FEW:
+        few = len(context.places) if context.groups is None else len(np.unique(context.groups))
+        if self.learned is not None or len(context.rows) == 1 or few > FEW:
             return self.trained
         try:
             return CrossFitted(self.trained)
@@ -130,6 +132,8 @@ class SolvedModel(Model):
         if self.learned is not None:
             return {**self.learned.arrays(), LEARNED: self.learned.table.values}
         arrays = {"weights": self.trained.context.row_weights}
+        if self.table.groups is not None:
+            arrays["groups"] = self.table.groups
         for name, tensor in self.trained.parameters.items():
             arrays[TUNED + name] = tensor.cpu().numpy()
         return arrays
@@ -141,11 +145,13 @@ class SolvedModel(Model):
         """See `Model`."""
         device = facts.present_device
         tuned = {name: tensor.to(device) for name, tensor in tensors_of(arrays, TUNED).items()}
-        table = fields.pop("table")
-        if LEARNED not in arrays:
-            return cls(_fitted(table, arrays["weights"], settings, device, tuned), table, **fields)
-        learned = Table.from_values(table.columns, arrays[LEARNED], table.target)
+        table = learned = fields.pop("table")
+        if LEARNED in arrays:
+            learned = Table.from_values(table.columns, arrays[LEARNED], table.target)
+        learned = replace(learned, groups=arrays.get("groups"))
         solved = _fitted(learned, arrays["weights"], settings, device, tuned)
+        if LEARNED not in arrays:
+            return cls(solved, learned, **fields)
         fields["rows"] = solved.context.rows
         return cls.with_rows(cls(solved, learned, **fields), table)
 
@@ -184,6 +190,7 @@ def _fitted(
         np.array([column.kind == "categorical" for column in table.columns[:-1]], bool),
         classes=len(target.levels) or None,
         weights=weights,
+        groups=table.groups,
         settings=settings,
         device=device,
         parameters=tuned,

@@ -58,16 +58,18 @@ class Context:
         features: (m, F) numbers and codes, NaN where missing.
         targets: (m, C), one-hot for classes.
         weights: (m,) sums of the weights of equal rows.
-        groups: (N,) index of the context row that each original row was merged into.
+        places: (N,) index of the context row that each original row was merged into.
         row_weights: (N,) weights of the original rows.
+        groups: (m,) codes from 0 of rows that are left out together; None if each is alone.
     """
 
     rows: np.ndarray
     features: np.ndarray
     targets: np.ndarray
     weights: np.ndarray
-    groups: np.ndarray
+    places: np.ndarray
     row_weights: np.ndarray
+    groups: np.ndarray | None = None
 
     @classmethod
     def from_labels(
@@ -76,8 +78,9 @@ class Context:
         labels: np.ndarray,
         classes: int | None,
         weights: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> Self:
-        """A context in which rows with equal features and labels are one.
+        """A context in which rows with equal features and labels, of one group, are one.
 
         To a ridge regression, k equal rows are one row with a ridge divided by k. The order of the
         original rows changes rounding alone.
@@ -87,15 +90,28 @@ class Context:
             labels: Numbers (N,), or class codes.
             classes: Number of classes; None for a regression.
             weights: (N,), positive; all 1 by default.
+            groups: Numbers (N,), equal for rows that are left out together. A single group is none.
         """
         targets = labels[:, None].astype(np.float64) if classes is None else np.eye(classes)[labels]
         if weights is None:
             weights = np.ones(len(labels))
         filled = np.nan_to_num(features, nan=np.finfo(np.float64).max)
-        cells = np.column_stack([filled, labels])
-        _, rows, groups = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-        totals = np.bincount(groups, weights)
-        return cls(rows, features[rows], targets[rows], totals, groups, weights)
+        compared = [filled, labels]
+        codes = None
+        if groups is not None and np.ptp(groups):
+            codes = np.unique(groups, return_inverse=True)[1]
+            compared.append(codes)
+        _, rows, places = np.unique(
+            np.column_stack(compared), axis=0, return_index=True, return_inverse=True
+        )
+        totals = np.bincount(places, weights)
+        codes = None if codes is None else codes[rows]
+        return cls(rows, features[rows], targets[rows], totals, places, weights, codes)
+
+    @property
+    def units(self) -> np.ndarray:
+        """(m,) codes from 0 of what is left out with each context row."""
+        return np.arange(len(self.rows)) if self.groups is None else self.groups
 
 
 @dataclass(frozen=True)

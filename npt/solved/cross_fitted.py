@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from npt.solved.model import SolvedNPT, fit
 from npt.solved.tune import ordered
@@ -11,30 +12,34 @@ FOLDS = 10
 
 
 class CrossFitted:
-    """Predictions of numbers without the fold of a context row, by models of the other folds.
+    """Predictions of numbers without the fold of a unit, by models of the other folds.
+
+    A unit is a context row, or a group.
 
     `SolvedNPT` has methods of the same names in closed form, with what is tuned on all rows.
 
     Args:
-        solved: The model of all rows, at least two.
+        solved: The model of all rows, at least two units.
     """
 
     def __init__(self, solved: SolvedNPT) -> None:
         self.context = context = solved.context
-        rows, columns = context.features.shape
-        categorical = np.isin(np.arange(columns), solved.encoder.categories)
+        columns = np.arange(context.features.shape[1])
+        categorical = np.isin(columns, solved.encoder.categories)
         places = ordered(solved.cells).cpu().numpy()  # whatever the order of the columns
         places = np.random.default_rng(solved.seed).permutation(places)
-        self.folds = np.array_split(places, min(FOLDS, rows))
+        units = pd.unique(context.units[places])
+        self.folds = np.array_split(units, min(FOLDS, len(units)))
         self.models = []
         for fold in self.folds:
-            is_other = ~np.isin(context.groups, fold)
-            others = context.groups[is_other]
+            is_other = ~np.isin(context.units, fold)[context.places]
+            others = context.places[is_other]
             model = fit(
                 context.features[others],
                 context.targets[others, 0],
                 categorical,
                 weights=context.row_weights[is_other],
+                groups=None if context.groups is None else context.groups[others],
                 settings=solved.settings,
                 device=solved.device,
             )
@@ -44,12 +49,13 @@ class CrossFitted:
         """Predictions (m,) of the context rows, each without the labels of its fold."""
         predictions = np.empty(len(self.context.weights))
         for fold, model in zip(self.folds, self.models, strict=True):
-            predictions[fold] = model.predict(self.context.features[fold])
+            is_in_fold = np.isin(self.context.units, fold)
+            predictions[is_in_fold] = model.predict(self.context.features[is_in_fold])
         return predictions
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
-        """Predicted numbers (n, m) of rows (n, F), each without the fold of one context row."""
-        predictions = np.empty((len(features), len(self.context.weights)))
+        """Predicted numbers (n, u) of rows (n, F), each without the fold of one of u units."""
+        predictions = np.empty((len(features), self.context.units.max() + 1))
         for fold, model in zip(self.folds, self.models, strict=True):
             predictions[:, fold] = model.predict(features)[:, None]
         return predictions

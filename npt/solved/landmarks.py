@@ -21,10 +21,24 @@ class Landmarks:
     Attributes:
         features: (m, M), minus their weighted mean.
         weights: (m,) of the rows.
+        groups: Rows (b,) of each group, if they are left out together.
     """
 
-    def __init__(self, kernel: Tensor, among_landmarks: Tensor, weights: Tensor) -> None:
-        """From the rows' kernel to the landmarks (m, M), and that among these (M, M)."""
+    def __init__(
+        self,
+        kernel: Tensor,
+        among_landmarks: Tensor,
+        weights: Tensor,
+        groups: Tensor | None = None,
+    ) -> None:
+        """From the rows' kernel to the landmarks (m, M), and that among these (M, M).
+
+        Args:
+            groups: Codes (m,) of rows that are left out together.
+        """
+        self.groups = ()
+        if groups is not None:
+            self.groups = groups.argsort(stable=True).split(groups.bincount().tolist())
         self.root = factor(among_landmarks)
         self.weights = weights
         self.shares = weights / weights.sum()
@@ -62,17 +76,19 @@ class LandmarkSolution:
         return slopes, landmarks.shares @ targets - landmarks.mean @ coefficients
 
     def leave_one_out(self, targets: Tensor) -> Tensor:
-        """Predictions (m, C) of the context rows, each without one of the rows that it is."""
+        """Predictions (m, C) of the context rows, each without one of its rows, or its group."""
         landmarks = self.landmarks
         rooted = torch.linalg.solve_triangular(
             self.factor, landmarks.features.T, upper=False
         )  # (M, m)
-        influence = landmarks.weights * rooted.square().sum(0) + landmarks.shares
-        influence = influence / landmarks.weights.clamp(min=1)  # of one of the equal rows
         fitted = (
             rooted.T @ (rooted @ (landmarks.weights[:, None] * targets))
             + landmarks.shares @ targets
         )
+        if landmarks.groups:
+            return self._without_groups(rooted, fitted, targets)
+        influence = landmarks.weights * rooted.square().sum(0) + landmarks.shares
+        influence = influence / landmarks.weights.clamp(min=1)  # of one of the equal rows
         kept = (1 - influence).clamp(min=SMALLEST)[:, None]
         return (fitted - influence[:, None] * targets) / kept
 
@@ -101,6 +117,26 @@ class LandmarkSolution:
         kept = torch.eye(count).to(among) - among_left_out
         corrections = torch.linalg.solve(kept, targets[left_out] - fitted)
         return kernel @ slopes + intercept - torch.einsum("nk,nkc->nc", weights, corrections)
+
+    def _without_groups(self, rooted: Tensor, fitted: Tensor, targets: Tensor) -> Tensor:
+        """Predictions (m, C), each without its group, from those with all rows.
+
+        The influence of b rows on each other is Z' Z times their weights, for Z (M + 1, b).
+        """
+        weights = self.landmarks.weights
+        of_mean = weights.sum().rsqrt().expand(1, len(weights))
+        rooted = torch.cat([rooted, of_mean])
+        predicted = torch.empty_like(fitted)
+        for rows in self.landmarks.groups:
+            z = rooted[:, rows]
+            weighted = z * weights[rows]
+            rest = fitted[rows] - z.T @ (weighted @ targets[rows])
+            if len(rows) <= len(z):
+                predicted[rows] = torch.linalg.solve(larger(-z.T @ weighted, 1.0), rest)
+            else:  # the same by Woodbury's identity
+                solved = torch.linalg.solve(larger(-weighted @ z.T, 1.0), weighted @ rest)
+                predicted[rows] = rest + z.T @ solved
+        return predicted
 
     def _attention(self, features: Tensor) -> Tensor:
         landmarks = self.landmarks

@@ -54,6 +54,7 @@ def fit(
     *,
     classes: int | None = None,
     weights: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
     settings: SolvedSettings | None = None,
     device: torch.device | None = None,
     parameters: Parameters | None = None,
@@ -66,9 +67,10 @@ def fit(
         categorical: Which columns are codes (F,) bool.
         classes: Number of classes; None for a regression.
         weights: (N,), positive; all 1 by default.
+        groups: Numbers (N,), equal for rows that tuning and mixing leave out together.
         parameters: What was tuned on the same rows before.
     """
-    context = Context.from_labels(features, labels, classes, weights)
+    context = Context.from_labels(features, labels, classes, weights, groups)
     return SolvedNPT(
         context,
         Encoder.from_context(context, categorical),
@@ -108,9 +110,12 @@ class SolvedNPT:
         self.device = device
         self.cells = self._encoded(context.features)
         self.weights = torch.from_numpy(context.weights).to(device)
+        self.groups = None
+        if context.groups is not None:
+            self.groups = torch.from_numpy(context.groups).to(device)
         self._standardise()
         if parameters is None:
-            parameters = tune(self.cells, self.targets, self.weights, settings)
+            parameters = tune(self.cells, self.targets, self.weights, settings, self.groups)
         self.parameters = parameters
         self.is_exact = len(self.weights) <= settings.exact_rows
         self.keys = self.cells
@@ -192,8 +197,8 @@ class SolvedNPT:
     def attention_weights(self, features: np.ndarray) -> np.ndarray:
         """Weights (n, N) of the labelled rows; equal rows share theirs by their own weights."""
         context = self.context
-        shares = context.row_weights / context.weights[context.groups]
-        return self.context_weights(features)[:, context.groups] * shares
+        shares = context.row_weights / context.weights[context.places]
+        return self.context_weights(features)[:, context.places] * shares
 
     def without(self, features: np.ndarray, *places: np.ndarray) -> list[np.ndarray]:
         """Predictions of rows (n, F), each without context rows of its own, in closed form.
@@ -219,26 +224,27 @@ class SolvedNPT:
         ]
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
-        """Predicted numbers (n, m) of rows (n, F), each without one row, in closed form.
+        """Predicted numbers (n, u) of rows (n, F), each without one of u units, in closed form.
 
-        Of equal rows, which are one context row, one is left out.
+        A unit is one of the equal rows that are one context row, or a group.
         """
-        scores = self.intercept.repeat(len(features), len(self.weights))
+        scores = self.intercept.repeat(len(features), self.context.units.max() + 1)
         parts = self._encoded(features).split(self.chunk)
         for head, solutions in enumerate(self._shared_solutions()):
             slopes = self.slopes[head]  # of the predictions with all rows
             for share, solution in solutions:
                 residuals = share * (self.targets - solution.leave_one_out(self.targets))[:, 0]
-                residuals = residuals / self.weights.clamp(min=1)
+                if self.groups is None:
+                    residuals = residuals / self.weights.clamp(min=1)
                 matrix, vector = solution.weight_map
-                slopes = slopes - matrix * residuals
-                scores -= vector * residuals
+                slopes = slopes - self._by_unit(matrix * residuals)
+                scores -= self._by_unit(vector * residuals)
             for without, cells in zip(scores.split(self.chunk), parts, strict=True):
                 without += self._near(head, cells) @ slopes
         return scores.mul_(self.scale).add_(self.centre).cpu().numpy()
 
     def left_out(self) -> np.ndarray:
-        """Predictions of the context rows, each without one of its equal rows: as `predict`."""
+        """Predictions of the context rows, each without one of its equal rows, or its group."""
         if self.classes is None:
             return self._decoded(self.left_out_scores)
         return self._left_out_logits().softmax(1).cpu().numpy()
@@ -278,6 +284,13 @@ class SolvedNPT:
         predictions = [solution.leave_one_out(self.targets) for solution in solutions]
         return self.mixture.mixed(torch.stack(predictions))
 
+    def _by_unit(self, numbers: Tensor) -> Tensor:
+        """Sums (..., u) over the context rows of each unit, of numbers (..., m)."""
+        if self.groups is None:
+            return numbers
+        sums = numbers.new_zeros(*numbers.shape[:-1], int(self.groups.max()) + 1)
+        return sums.index_add_(-1, self.groups, numbers)
+
     def _near(self, head: int, cells: Cells) -> Tensor:
         """Kernel (n, k) of a head from rows to the keys, of `chunk` rows at a time."""
         tuned = head_parameters(self.parameters, head)
@@ -289,9 +302,10 @@ class SolvedNPT:
         for head, factor in enumerate(self.parameters["ridge"]):
             near = self._near(head, self.keys)
             if self.is_exact:
-                solved = partial(solve, near, weights=self.weights)
+                solved = partial(solve, near, weights=self.weights, groups=self.groups)
             else:
-                solved = Landmarks(self._near(head, self.cells), near, self.weights).solve
+                rows = self._near(head, self.cells)
+                solved = Landmarks(rows, near, self.weights, self.groups).solve
             yield map(solved, ridges(factor, self.settings))
 
     def _shared_solutions(self) -> Iterator[Iterable[tuple[Tensor, Solved]]]:
@@ -334,5 +348,8 @@ class SolvedNPT:
         """Logits (m, C) of the context rows, from labels and shares without one of equal rows."""
         if len(self.weights) == 1:
             return self._logits(self.left_out_scores, self.centre)
-        counts = self._counts() / self.weights.clamp(min=1)[:, None]
+        if self.groups is None:
+            counts = self._counts() / self.weights.clamp(min=1)[:, None]
+        else:
+            counts = self._by_unit(self._counts().T).T[self.groups]
         return self._logits_without(self.left_out_scores, counts)

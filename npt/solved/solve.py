@@ -10,7 +10,8 @@ They sum to one, as attention does. For P, the upper left block of the inverse m
 prediction of a context row without its own target is T_i - (P T)_i / P_ii (Rasmussen and Williams
 2006, section 5.4.2; Dubrule 1983 with a mean that is estimated). A weight of v is v equal rows, of
 which one is left out. That prediction, whose variance without noise is 1 / P_ii - r / v_i, is then
-combined with the target of the others.
+combined with the target of the others. With groups, a row is predicted without its group G: P_GG
+replaces P_ii.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ class Solution:
         matrix: Kernel plus ridge (m, m).
         noise: Ridge over weights (m,).
         kept: Fractions (m,) of the weights that stay without one row: of a weight of 4, 3/4.
+        groups: Codes (m,) of rows that are left out together, with all of their weight.
     """
 
     matrix: Tensor
     noise: Tensor
     kept: Tensor
+    groups: Tensor | None = None
 
     @cached_property
     def triangle(self) -> Tensor:
@@ -74,6 +77,8 @@ class Solution:
 
     def residuals(self, targets: Tensor) -> Tensor:
         """Leave-one-out residuals (m, C): P T / diag P, less what stays."""
+        if self.groups is not None:
+            return targets - self.leave_one_out(targets)
         return (1 - self.trust) * (self.inverse @ targets) / self.precision[:, None]
 
     def weights(self, kernel: Tensor) -> Tensor:
@@ -90,7 +95,11 @@ class Solution:
         """Predictions (m, C) of the context rows, each without one of the rows that it is.
 
         The target of a row without equals is multiplied by zero: it cannot change a bit of them.
+        With groups, each is predicted without its group.
         """
+        if self.groups is not None:
+            blocks = self.inverse * (self.groups[:, None] == self.groups)
+            return torch.cholesky_solve((blocks - self.inverse) @ targets, factor(blocks))
         others = self.inverse - torch.diag(self.inverse.diagonal())
         predicted = -(others @ targets) / self.precision[:, None]
         return predicted + self.trust * (targets - predicted)
@@ -115,19 +124,20 @@ class Solution:
         return torch.cholesky_solve(right, self.triangle)
 
 
-def solve(kernel: Tensor, ridge: Tensor, weights: Tensor) -> Solution:
+def solve(kernel: Tensor, ridge: Tensor, weights: Tensor, groups: Tensor | None = None) -> Solution:
     """Solve the system of a context.
 
     Args:
         kernel: (m, m), positive semi-definite.
         ridge: A number.
         weights: (m,).
+        groups: Codes (m,) of rows that are left out together.
     """
     noise = ridge / weights
-    return Solution(larger(kernel, noise), noise, 1 - 1 / weights.clamp(min=1))
+    return Solution(larger(kernel, noise), noise, 1 - 1 / weights.clamp(min=1), groups)
 
 
-def larger(matrix: Tensor, diagonal: Tensor) -> Tensor:
+def larger(matrix: Tensor, diagonal: Tensor | float) -> Tensor:
     """A matrix plus a number or a vector on its diagonal."""
     matrix = matrix.clone()
     matrix.diagonal().add_(diagonal)

