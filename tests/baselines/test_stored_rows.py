@@ -13,6 +13,7 @@ from baselines.grids import BaselineSettings
 from baselines.network_baseline import RetrievalBaseline
 from baselines.networks.anp import training_points
 from baselines.networks.retrieval import RetrievalPredictor
+from baselines.npt_solved import SolvedRows
 from baselines.probe import StoredRowProbe
 from baselines.stored_rows import StoredRows
 from baselines.trained import TrainedBaseline
@@ -219,3 +220,18 @@ def test_a_last_batch_of_one_row_is_no_failure(name: str) -> None:
     parameters = {**baseline.defaults, **fixed, "max_epochs": 2}
     predictor = baseline.fit(data, parameters, 0, Resources(device="cpu"))
     assert np.isfinite(predictor(data.features, parameters)).all()
+
+
+def test_solved_npt_leaves_out_the_groups_of_the_table() -> None:
+    table = replace(make_table("regression", ROWS), groups=np.arange(ROWS) // 6)
+    split = first_split(table)
+    learner = TunedBaseline(baselines()["npt_solved"], BaselineSettings(), Resources())
+    learner.fit(table.blind(split.test), split, 0)
+    assert isinstance(learner.trained, TrainedBaseline)
+    model = learner.trained.predictor
+    assert isinstance(model, SolvedRows)
+    expected = table.groups[learner.trained.data.train]
+    context = model.model.context
+    assert context.groups is not None
+    pairs = np.unique(np.stack([expected, context.groups[context.places]]), axis=1)
+    assert pairs.shape[1] == len(np.unique(expected)) == len(np.unique(context.groups))
