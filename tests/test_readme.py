@@ -402,6 +402,29 @@ def test_intervals_of_few_rows_hold_the_targets() -> None:
         assert f"{', '.join(first)} and {last} %" in ESTIMATORS
 
 
+def test_losses_and_intervals_of_new_groups() -> None:
+    measured = json.loads((ROOT / "performance/results/groups.cpu.json").read_text("utf-8"))
+    rows = pd.DataFrame(measured["rows"])
+    means = rows.groupby(["table", "left out"]).mean()
+    assert rows["fold"].nunique() == 10
+    for title, table, digits in (
+        ("Yacht", "yacht_hulls", (3, 3)),
+        ("Concrete", "concrete_mixtures", (2, 2)),
+        ("Airfoil", "airfoil_profiles", (2, 2)),
+        ("Vowel", "vowel_speakers", (3, 2)),
+    ):
+        row, group = means.loc[table].loc[["row", "group"]].to_dict("records")
+        line = next(line for line in ESTIMATORS.splitlines() if line.startswith(f"| {title} |"))
+        assert f"| {row['expected']:.{digits[0]}f} / {group['expected']:.{digits[1]}f} |" in line
+        assert f"| {row['loss']:.{digits[1]}f} / {group['loss']:.{digits[1]}f} |" in line
+        if title != "Vowel":
+            assert f"| {100 * row['90 %']:.0f} / {100 * group['90 %']:.0f} % |" in line
+    speakers = rows[rows["table"] == "vowel_speakers"].pivot(
+        index="fold", columns="left out", values="loss"
+    )
+    assert (speakers["group"] < speakers["row"]).sum() == 8
+
+
 def test_scores_with_few_rows() -> None:
     rows = reference_study("few_labels/few_labels").query("variant.str.endswith('absent')")
     is_regression = rows["task"] == "regression"
