@@ -132,9 +132,10 @@ class NPTEstimator(BaseEstimator):
     classes_ : ndarray of shape (classes,)
         The classes, in ascending order (classifier).
     validation_loss_ : float
-        Loss on the validation rows, or of the solved NPT on all rows, each without its own label:
-        negative log-likelihood, or squared error in units of the target's variance. It selects or
-        tunes, so that it is too low for new rows, most for few fitted ones.
+        Loss on the validation rows, or of the solved NPT on all rows, each without its own label
+        or, with `groups`, those of its group: negative log-likelihood, or squared error in units of
+        the target's variance. It selects or tunes, so that it is too low for new rows, most for few
+        fitted ones.
     best_updates_ : list of int
         Number of updates of each member.
     model_ : Model
@@ -239,7 +240,7 @@ class NPTEstimator(BaseEstimator):
             if X_val is not None:
                 raise ValueError("groups: not with X_val, whose rows have none")
             check_consistent_length(frame, groups)
-            table = replace(table, groups=read_groups(groups)[rows])
+            table = replace(table, groups=read_groups(groups, rows))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val: both are needed, or none")
         fitted = len(rows)
@@ -329,6 +330,8 @@ class NPTEstimator(BaseEstimator):
 
     def with_rows(self, X: Any, y: Any) -> Self:
         """The same model, with everything that it has learned, that attends to other rows.
+
+        These have no groups: intervals are those of more rows of the same groups.
 
         Args:
             X: Features (n, d) of these rows, with the columns of `fit`.

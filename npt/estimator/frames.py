@@ -77,16 +77,20 @@ def read_target(estimator: BaseEstimator, y: Any) -> np.ndarray:
     return column_or_1d(values, warn=True)
 
 
-def read_groups(groups: Any) -> np.ndarray:
-    """Codes (n,) of the groups of rows.
+def read_groups(groups: Any, rows: np.ndarray) -> np.ndarray:
+    """Codes of the groups of some rows.
 
     Raises:
-        ValueError: A row has none, or all have the same.
+        ValueError: A row has none, or all of `rows` have the same.
     """
-    codes = pd.factorize(column_or_1d(groups))[0]
+    try:
+        codes = pd.factorize(column_or_1d(groups))[0]
+    except ValueError as error:
+        raise ValueError(f"groups: {str(error).removeprefix('y ')}") from None
     if (codes < 0).any():
         raise ValueError(f"groups: the value of row {codes.argmin()} is missing")
-    if not codes.any():
+    codes = codes[rows]
+    if not np.ptp(codes):
         raise ValueError("groups: 1 group, at least 2 required")
     return codes
 

@@ -47,7 +47,10 @@ class NPTRegressor(RegressorMixin, NPTEstimator):
         if not len(levels) or not is_number or not np.all((levels > 0) & (levels < 1)):
             raise ValueError(f"quantiles: {quantiles!r}; allowed: above 0, below 1")
         if not isinstance(self.model_, SolvedModel):
-            raise ValueError("predict_quantiles: only the architecture solved has them")
+            found = self.model_.architecture
+            raise ValueError(
+                f"quantiles and intervals: only the architecture solved has them, found {found}"
+            )
         with computing(self.n_jobs):
             values = self.model_.quantiles(table, levels)
         require_finite(values)

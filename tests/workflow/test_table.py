@@ -139,8 +139,14 @@ def test_a_table_that_cannot_be_split_does_not_change_its_task(tmp_path: Path) -
     lines = [f"{row},{row / 7},{row % 2}" for row in range(60)]
     path = written(tmp_path, lines, names="x,y,z")
     dataset, custom = read_table(asked(path, group="z"))
-    with pytest.raises(UserError, match=r"folds: 2 groups are too few for 10 folds[^;]*$"):
+    with pytest.raises(UserError, match=r"folds: 2 groups are too few for 3 folds[^;]*$"):
         split_custom(dataset, custom)
+
+
+def test_few_groups_have_a_fold_each(tmp_path: Path) -> None:
+    targets = ["" if row % 6 == 5 else row / 7 for row in range(60)]
+    path = written(tmp_path, [f"{row},{y},{row % 6}" for row, y in enumerate(targets)], "x,y,g")
+    assert len(split_custom(*read_table(asked(path, group="g"))).splits) == 5
 
 
 def test_a_class_of_one_row_names_the_other_task(tmp_path: Path) -> None:
@@ -211,6 +217,13 @@ def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None
     assert not (tmp_path / "results/predictions.csv").exists()
     for row, _, _, rests_on, *_ in cells:
         assert row % 12 != rests_on % 12
+
+
+def test_rows_of_known_groups_without_a_target_are_counted(tmp_path: Path) -> None:
+    targets = ["" if row % 12 == 5 or row < 3 else row for row in range(120)]
+    rows = [f"{row % 12},{row / 7},{y}" for row, y in enumerate(targets)]
+    text = explanation(written(tmp_path, rows, names="g,x,y"), group="g")
+    assert "As rows of new groups, also 3 of groups with known targets." in text
 
 
 @pytest.mark.parametrize("word", ["", "class "])

@@ -135,7 +135,12 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]
 
     def as_task(task: CustomTask) -> tuple[CustomDataset, CustomTable]:
         dataset = validated(CustomDataset, {**block, "task": task, "name": name}, "")
-        return dataset, read_custom(dataset, DOWNLOADS)
+        custom = read_custom(dataset, DOWNLOADS)
+        if custom.table.groups is not None:
+            known = custom.table.groups[~np.isnan(custom.table.truth)]
+            folds = min(dataset.folds, max(3, len(np.unique(known))))
+            dataset = dataset.model_copy(update={"folds": folds})
+        return dataset, custom
 
     if options.task:
         return as_task(options.task)

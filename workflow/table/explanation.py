@@ -66,6 +66,10 @@ def explained(table: Table, split: Split, output: Path) -> Iterator[str]:
                 frame.to_csv(partial, index=False)
             yield ""
             yield f"Predictions of {len(frame):,} rows without a target, by solved NPT: {file}"
+            if table.groups is not None:
+                known = np.isin(table.groups[predicted], table.groups[fitted_rows]).sum()
+                if known:
+                    yield f"As rows of new groups, also {known:,} of groups with known targets."
             failure = unexplained
         frame = model.explain(features.iloc[shown], rows=RESTING_ON).frame
     except ValueError as error:  # such as for numbers too far apart

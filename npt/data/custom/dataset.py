@@ -90,7 +90,7 @@ class CustomDataset(Strict):
     """Names of the columns of a file of text without a header."""
 
     group: Name = ""
-    """Column whose rows of equal value stay in one part of a fold."""
+    """Column whose rows of equal value stay in one part of a fold; it is not a feature."""
 
     time: Name = ""
     """Column by which the last rows are tested, in a single fold."""

@@ -23,8 +23,9 @@ def described(
     features: Sequence[Feature],
     words: Mapping[str, Sequence[str]],
     left_out: Sequence[str],
+    group: str,
 ) -> Iterator[str]:
-    """Size, task, column types, missing cells, dates and columns left out: a line each.
+    """Size, task, column types, missing cells, dates, groups, columns left out: a line each.
 
     Args:
         words: Words in the cells of a column that are missing cells, by its name.
@@ -48,6 +49,8 @@ def described(
     yield f"missing cells: {listed(missing)}"
     if dates:
         yield f"dates, as seconds: {listed(dates)}"
+    if table.groups is not None:
+        yield f"kept together: rows of equal {group} ({table.groups.max() + 1:,} groups)"
     if left_out:
         yield f"left out: {listed(left_out)}"
 
@@ -95,7 +98,7 @@ def doubts(table: Table, features: Sequence[Feature]) -> Iterator[str]:
                 f"remove it: {truth[row]:g} in row {row + 1}"
             )
     equal = int(pd.DataFrame(table.values).duplicated(keep=False).sum())
-    if equal:
+    if equal and table.groups is None:
         yield (
             f"rows that equal another one: {equal:,}; they may be on both sides of a fold, unless "
             "a column under `group` keeps them together"

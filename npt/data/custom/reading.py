@@ -121,7 +121,7 @@ def read_custom(dataset: CustomDataset, downloads: Path) -> CustomTable:
         "files": {file: content.sha256},
         "origins": {file: "your own" if dataset.path else "OpenML"},
         "description": [
-            *described(dataset.name, table, features, words, left_out),
+            *described(dataset.name, table, features, words, left_out, dataset.group),
             *doubts(table, features),
         ],
     }

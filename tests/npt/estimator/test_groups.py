@@ -107,13 +107,21 @@ def test_copies_keep_groups(tmp_path: Path) -> None:
         (["a"] * 30, "groups: 1 group, at least 2 required"),
         ([1, 2] * 14, "inconsistent numbers of samples"),
         ([None, *range(29)], "groups: the value of row 0 is missing"),
-        (np.ones((30, 2)), "1d array"),
+        (np.ones((30, 2)), "groups: should be a 1d array"),
     ],
 )
 def test_unusable_groups_are_refused(groups: Any, message: str) -> None:
     frame, target, _ = people(5)
     with pytest.raises(ValueError, match=message):
         NPTRegressor(**SOLVED).fit(frame, target, groups=groups)
+
+
+@pytest.mark.parametrize("architecture", [COMPACT, SOLVED])
+def test_rows_of_one_group_with_weight_are_refused(architecture: dict[str, Any]) -> None:
+    frame, target, names = people(5)
+    weights = names == names[0]
+    with pytest.raises(ValueError, match="groups: 1 group"):
+        NPTRegressor(**architecture).fit(frame, target, sample_weight=weights, groups=names)
 
 
 def test_groups_are_not_of_given_validation_rows() -> None:

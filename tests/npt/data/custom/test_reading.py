@@ -230,6 +230,9 @@ def test_doubts_are_described(tmp_path: Path) -> None:
     assert "'a,b (3)'" in text
     assert "rows that equal another one: 4" in text
     assert "identifiers" not in text  # two are repeated
+    grouped = "\n".join(read(path, drop=["rooms"], group="id").facts["description"])
+    assert f"kept together: rows of equal id ({ROWS} groups)" in grouped
+    assert "equal another" not in grouped
     assert "`group`: id, block" in "\n".join(read(write(tmp_path, data)).facts["description"])
 
 
