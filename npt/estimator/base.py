@@ -239,8 +239,7 @@ class NPTEstimator(BaseEstimator):
         if groups is not None:
             if X_val is not None:
                 raise ValueError("groups: not with X_val, whose rows have none")
-            check_consistent_length(frame, groups)
-            table = replace(table, groups=read_groups(groups, rows))
+            table = replace(table, groups=read_groups(groups, len(frame), rows))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val: both are needed, or none")
         fitted = len(rows)

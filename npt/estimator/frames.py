@@ -77,16 +77,16 @@ def read_target(estimator: BaseEstimator, y: Any) -> np.ndarray:
     return column_or_1d(values, warn=True)
 
 
-def read_groups(groups: Any, rows: np.ndarray) -> np.ndarray:
-    """Codes of the groups of some rows.
+def read_groups(groups: Any, count: int, rows: np.ndarray) -> np.ndarray:
+    """Codes of the groups of `rows`, which are some of `count` rows.
 
     Raises:
-        ValueError: A row has none, or all of `rows` have the same.
+        ValueError: There is not a value for each row, or `rows` all have the same.
     """
-    try:
-        codes = pd.factorize(column_or_1d(groups))[0]
-    except ValueError as error:
-        raise ValueError(f"groups: {str(error).removeprefix('y ')}") from None
+    values = np.asarray(groups, dtype=object)  # text would make a missing value "nan"
+    if values.shape not in ((count,), (count, 1)):
+        raise ValueError(f"groups: shape {values.shape}; a value for each of {count} rows required")
+    codes = pd.factorize(values.ravel())[0]
     if (codes < 0).any():
         raise ValueError(f"groups: the value of row {codes.argmin()} is missing")
     codes = codes[rows]

@@ -109,6 +109,10 @@ def test_loss_is_that_of_new_groups() -> None:
     assert fitted().loss > 0.5
 
 
+def test_tuning_lowers_the_loss_of_new_groups() -> None:
+    assert fitted().loss < 0.97 * fitted(steps=0).loss
+
+
 @pytest.mark.parametrize("classes", [None, 2])
 def test_all_rows_as_landmarks_are_the_exact_solution(classes: int | None) -> None:
     labels = TARGET if classes is None else (TARGET > 0).astype(int)
@@ -136,7 +140,14 @@ def test_left_out_classes_have_the_shares_of_the_other_groups() -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"exact_rows": 50, "landmarks": 40}])
 def test_without_each_leaves_out_a_group(settings: dict[str, int]) -> None:
-    model = fitted(**settings)
+    model = fit(
+        POINTS,
+        TARGET,
+        NUMBERS,
+        weights=1.0 + np.arange(120) % 3,
+        groups=SERIES,
+        settings=SolvedSettings(steps=5, **settings),
+    )
     without = model.without_each(NEW)
     assert without.shape == (9, 20)
     places = np.flatnonzero(model.context.groups == 3)
