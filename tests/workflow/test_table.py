@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from npt.data.custom.reading import split_custom
 from npt.errors import UserError
+from npt.estimator import NPTRegressor
 from npt.provenance import ROOT
 from tests.smoke.running import state_of, wait_until
 from workflow.config.reading import as_yaml, parse
@@ -219,11 +220,20 @@ def test_no_prediction_rests_on_another_row_of_its_group(tmp_path: Path) -> None
         assert row % 12 != rests_on % 12
 
 
-def test_rows_of_known_groups_without_a_target_are_counted(tmp_path: Path) -> None:
-    targets = ["" if row % 12 == 5 or row < 3 else row for row in range(120)]
-    rows = [f"{row % 12},{row / 7},{y}" for row, y in enumerate(targets)]
-    text = explanation(written(tmp_path, rows, names="g,x,y"), group="g")
+def test_rows_without_a_target_are_predicted_as_those_of_new_groups(tmp_path: Path) -> None:
+    persons = np.arange(120) % 12
+    frame = pd.DataFrame({"g": persons, "x": np.arange(120) / 7, "h": persons**2 % 7})
+    target = frame["x"] + 9 * (persons % 5)
+    is_new = (persons == 5) | (frame.index < 3)
+    lines = frame.assign(y=target.mask(is_new)).to_csv(index=False).splitlines()
+    text = explanation(written(tmp_path, lines[1:], names=lines[0]), group="g")
     assert "As rows of new groups, also 3 of groups with known targets." in text
+    features = frame[["x", "h"]]
+    model = NPTRegressor(architecture="solved")
+    model.fit(features[~is_new], target[~is_new], groups=persons[~is_new])
+    found = pd.read_csv(tmp_path / "results/predictions.csv")[["lower", "upper"]]
+    expected = model.predict_interval(features[is_new], 0.9)
+    assert found.to_numpy() == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("word", ["", "class "])

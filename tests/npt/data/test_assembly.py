@@ -147,6 +147,15 @@ def test_a_prepared_dataset_survives_the_disk(path: Path, prepared: store.Prepar
         assert np.array_equal(loaded.splits[fold].part(), split.part())
 
 
+def test_rows_of_a_table_keep_their_groups(prepared: store.Prepared) -> None:
+    groups = np.arange(prepared.table.rows) // 7
+    table = replace(prepared.table, groups=groups)
+    rows = np.array([3, 50, 9])
+    assert np.array_equal(table.take(rows).groups, groups[rows])
+    assert np.array_equal(table.blind(rows).groups, groups)
+    assert table.followed_by(table).groups is None
+
+
 def test_groups_survive_the_disk(path: Path, prepared: store.Prepared) -> None:
     groups = np.arange(prepared.table.rows) // 7
     grouped = replace(prepared, table=replace(prepared.table, groups=groups))
