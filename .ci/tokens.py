@@ -9,7 +9,7 @@ import sys
 import tokenize
 from pathlib import Path
 
-COMMITTED = {"npt": 95_300, "baselines": 21_300, "workflow": 69_100, "performance": 7_000}
+COMMITTED = {"npt": 95_400, "baselines": 21_300, "workflow": 69_200, "performance": 7_000}
 GROWTH = 1.03
 SKIPPED = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
