@@ -410,7 +410,7 @@ def test_leads_with_known_and_with_new_groups(name: str) -> None:
             index="fold", columns="method", values="loss"
         )
         lead = effect(loss["npt_solved"], loss["catboost"])
-        p_value, _ = fold_test(lead, (rows["test_rows"] / rows["train_rows"]).mean())
+        p_value, _ = fold_test(lead, fraction_tested(rows))
         if expected is None:
             assert p_value > 0.7
         else:

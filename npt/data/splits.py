@@ -13,7 +13,7 @@ import numpy as np
 
 from npt.data.declaration import SplitRule
 from npt.errors import UserError
-from npt.table import Split, Table
+from npt.table import PARTS, Split, Table
 
 SPLIT_SEED = 42
 Rows = np.ndarray  # row numbers (n,)
@@ -102,7 +102,7 @@ def _test_rows(
         return [(rows[: -rule.fixed_test_rows], rows[-rule.fixed_test_rows :])]
     groups = table.groups
     units = rows if groups is None else np.unique(groups)
-    if len(units) < max(rule.folds, 3):
+    if len(units) < max(rule.folds, len(PARTS)):
         unit = "rows" if groups is None else "groups"
         raise UserError(
             f"folds: {len(units)} {unit} are too few for {rule.folds} folds of three parts"

@@ -119,8 +119,8 @@ class SolvedModel(Model):
     def _leaving_out(self) -> CrossFitted | SolvedNPT:
         """What predicts numbers without a fitted row."""
         context = self.trained.context
-        few = len(context.places) if context.groups is None else len(np.unique(context.groups))
-        if self.learned is not None or len(context.rows) == 1 or few > FEW:
+        count = len(context.places) if context.groups is None else context.unit_count
+        if self.learned is not None or len(context.rows) == 1 or count > FEW:
             return self.trained
         try:
             return CrossFitted(self.trained)

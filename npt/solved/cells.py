@@ -113,6 +113,11 @@ class Context:
         """(m,) codes from 0 of what is left out with each context row."""
         return np.arange(len(self.rows)) if self.groups is None else self.groups
 
+    @property
+    def unit_count(self) -> int:
+        """Number of them, u."""
+        return int(self.units.max()) + 1
+
 
 @dataclass(frozen=True)
 class NumberScale:

@@ -55,7 +55,7 @@ class CrossFitted:
 
     def without_each(self, features: np.ndarray) -> np.ndarray:
         """Predicted numbers (n, u) of rows (n, F), each without the fold of one of u units."""
-        predictions = np.empty((len(features), self.context.units.max() + 1))
+        predictions = np.empty((len(features), self.context.unit_count))
         for fold, model in zip(self.folds, self.models, strict=True):
             predictions[:, fold] = model.predict(features)[:, None]
         return predictions

@@ -111,8 +111,10 @@ class SolvedNPT:
         self.cells = self._encoded(context.features)
         self.weights = torch.from_numpy(context.weights).to(device)
         self.groups = None
+        self.multiples = self.weights.clamp(min=1)  # equal rows (m,), of which one is left out
         if context.groups is not None:
             self.groups = torch.from_numpy(context.groups).to(device)
+            self.multiples = torch.ones_like(self.weights)
         self._standardise()
         if parameters is None:
             parameters = tune(self.cells, self.targets, self.weights, settings, self.groups)
@@ -228,14 +230,13 @@ class SolvedNPT:
 
         A unit is one of the equal rows that are one context row, or a group.
         """
-        scores = self.intercept.repeat(len(features), self.context.units.max() + 1)
+        scores = self.intercept.repeat(len(features), self.context.unit_count)
         parts = self._encoded(features).split(self.chunk)
         for head, solutions in enumerate(self._shared_solutions()):
             slopes = self.slopes[head]  # of the predictions with all rows
             for share, solution in solutions:
                 residuals = share * (self.targets - solution.leave_one_out(self.targets))[:, 0]
-                if self.groups is None:
-                    residuals = residuals / self.weights.clamp(min=1)
+                residuals = residuals / self.multiples
                 matrix, vector = solution.weight_map
                 slopes = slopes - self._by_unit(matrix * residuals)
                 scores -= self._by_unit(vector * residuals)
@@ -288,7 +289,7 @@ class SolvedNPT:
         """Sums (..., u) over the context rows of each unit, of numbers (..., m)."""
         if self.groups is None:
             return numbers
-        sums = numbers.new_zeros(*numbers.shape[:-1], int(self.groups.max()) + 1)
+        sums = numbers.new_zeros(*numbers.shape[:-1], self.context.unit_count)
         return sums.index_add_(-1, self.groups, numbers)
 
     def _near(self, head: int, cells: Cells) -> Tensor:
@@ -348,8 +349,7 @@ class SolvedNPT:
         """Logits (m, C) of the context rows, from labels and shares without one of equal rows."""
         if len(self.weights) == 1:
             return self._logits(self.left_out_scores, self.centre)
-        if self.groups is None:
-            counts = self._counts() / self.weights.clamp(min=1)[:, None]
-        else:
-            counts = self._by_unit(self._counts().T).T[self.groups]
+        counts = self._counts() / self.multiples[:, None]
+        if self.groups is not None:
+            counts = self._by_unit(counts.T).T[self.groups]
         return self._logits_without(self.left_out_scores, counts)

@@ -28,6 +28,7 @@ from npt.data.custom.reading import CustomTable, read_custom, split_custom
 from npt.data.datasets import datasets
 from npt.data.source import DOWNLOADS
 from npt.errors import UserError, require_known
+from npt.table import PARTS
 from npt.validation import validated
 from workflow.config.reading import read_file
 from workflow.planning import paths
@@ -138,7 +139,7 @@ def read_table(options: argparse.Namespace) -> tuple[CustomDataset, CustomTable]
         custom = read_custom(dataset, DOWNLOADS)
         if custom.table.groups is not None:
             known = custom.table.groups[~np.isnan(custom.table.truth)]
-            folds = min(dataset.folds, max(3, len(np.unique(known))))
+            folds = min(dataset.folds, max(len(PARTS), len(np.unique(known))))
             dataset = dataset.model_copy(update={"folds": folds})
         return dataset, custom
 
