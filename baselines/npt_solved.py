@@ -26,7 +26,7 @@ class SolvedBaseline(Baseline):
 
     name = "npt_solved"
     title = "Solved NPT"
-    version = 3
+    version = 4
     libraries = ("torch",)
     schema = SolvedSettings
     defaults = SolvedSettings().model_dump(exclude={"seed"})

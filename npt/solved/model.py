@@ -25,6 +25,7 @@ from npt.solved.tune import head_parameters, heads, ordered, ridges, sample, tun
 
 Solved = Solution | LandmarkSolution
 CHUNKS = {"cpu": 250_000, "cuda": 1_000_000}  # entries of a kernel at once; caches hold 250,000
+EVEN_ROWS = 0.5  # more than the context's, of all classes alike: few rows make nothing certain
 MOST_CELLS = 100_000_000  # of the context rows' kernel to landmarks: 0.8 GB, of which a few at once
 
 
@@ -179,7 +180,7 @@ class SolvedNPT:
             squares = (self.targets - self.left_out_scores)[:, 0].square()
             variance = float(shares @ self.targets[:, 0].square())
             return float(shares @ squares) / (variance or 1.0)
-        likelihood = self._left_out_logits().log_softmax(1)
+        likelihood = self._left_out_probabilities().log()
         return -float(shares @ ((self.targets + self.centre) * likelihood).sum(1))
 
     def context_weights(self, features: np.ndarray) -> np.ndarray:
@@ -221,7 +222,7 @@ class SolvedNPT:
             return [self._decoded(predicted) for predicted in scores]
         counts = self._counts()
         return [
-            self._logits_without(predicted, counts[rows].sum(1)).softmax(1).cpu().numpy()
+            self._probabilities_without(predicted, counts[rows].sum(1)).cpu().numpy()
             for predicted, rows in zip(scores, left_out, strict=True)
         ]
 
@@ -248,7 +249,7 @@ class SolvedNPT:
         """Predictions of the context rows, each without one of its equal rows, or its group."""
         if self.classes is None:
             return self._decoded(self.left_out_scores)
-        return self._left_out_logits().softmax(1).cpu().numpy()
+        return self._left_out_probabilities().cpu().numpy()
 
     def _standardise(self) -> None:
         """Set targets (m, C), minus their mean `centre` (C,), in units of their deviation `scale`.
@@ -329,27 +330,29 @@ class SolvedNPT:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
         if self.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
-        return self._logits(scores, self.centre).softmax(1).cpu().numpy()
+        return self._probabilities(scores, self.centre, self.weights.sum()).cpu().numpy()
 
-    def _logits(self, scores: Tensor, shares: Tensor) -> Tensor:
-        """Logits (n, C) from scores minus shares of classes."""
-        return self.mixture.sharpness * scores + log_shares(shares) + self.mixture.bias
+    def _probabilities(self, scores: Tensor, shares: Tensor, rows: Tensor) -> Tensor:
+        """Probabilities (n, C) from scores minus shares of classes, with so many context rows."""
+        logits = self.mixture.sharpness * scores + log_shares(shares) + self.mixture.bias
+        return (rows * logits.softmax(1) + EVEN_ROWS / len(self.centre)) / (rows + EVEN_ROWS)
 
     def _counts(self) -> Tensor:
         """Weights (m, C) of the classes of the context rows."""
         return self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
 
-    def _logits_without(self, scores: Tensor, counts: Tensor) -> Tensor:
-        """Logits (n, C) from scores, and shares of classes without some of their weights (n, C)."""
-        shares = self._counts().sum(0) - counts
-        shares = (shares / shares.sum(1, keepdim=True)).clamp(min=0)
-        return self._logits(scores + self.centre - shares, shares)
+    def _probabilities_without(self, scores: Tensor, counts: Tensor) -> Tensor:
+        """Probabilities (n, C) from scores, and shares of classes without weights (n, C)."""
+        counts = (self._counts().sum(0) - counts).clamp(min=0)
+        rows = counts.sum(1, keepdim=True)
+        shares = counts / rows
+        return self._probabilities(scores + self.centre - shares, shares, rows)
 
-    def _left_out_logits(self) -> Tensor:
-        """Logits (m, C) of the context rows, from labels and shares without one of equal rows."""
+    def _left_out_probabilities(self) -> Tensor:
+        """Probabilities (m, C) of the context rows, without the label of one of equal rows."""
         if len(self.weights) == 1:
-            return self._logits(self.left_out_scores, self.centre)
+            return self._probabilities(self.left_out_scores, self.centre, self.weights.sum())
         counts = self._counts() / self.multiples[:, None]
         if self.groups is not None:
             counts = self._by_unit(counts.T).T[self.groups]
-        return self._logits_without(self.left_out_scores, counts)
+        return self._probabilities_without(self.left_out_scores, counts)

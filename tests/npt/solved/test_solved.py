@@ -353,11 +353,19 @@ def test_other_rows_are_given_to_the_same_tuning_and_mixture(classes: int | None
     assert fewer.predict(QUERIES) == pytest.approx(without, abs=tolerance)
 
 
-def test_a_class_without_rows_has_no_probability() -> None:
+def test_one_row_leaves_probability_to_other_classes() -> None:
+    """That of half a row, which is of three classes alike."""
+    model = fit(FEATURES[:1], np.array([1]), CATEGORICAL, classes=3)
+    assert model.predict(QUERIES[:1])[0] == pytest.approx([1 / 9, 7 / 9, 1 / 9], abs=1e-5)
+    twice = fit(FEATURES[:1], np.array([1]), CATEGORICAL, classes=3, weights=np.array([2.0]))
+    assert twice.predict(QUERIES[:1])[0, 1] == pytest.approx(13 / 15, abs=1e-5)
+
+
+def test_a_class_without_rows_has_a_probability_of_half_a_row() -> None:
     labels = np.array([2, *[0, 1] * 10])
     model = fit(FEATURES[:21], labels, CATEGORICAL, classes=3)
     (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.places[0]))
-    assert (without[:, 2] < 1e-5).all()
+    assert without[:, 2] == pytest.approx(0.5 / 3 / 20.5, abs=1e-5)
     assert np.allclose(without.sum(1), 1)
 
 
