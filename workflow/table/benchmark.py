@@ -85,7 +85,8 @@ class Benchmark:
             finished += stage
             seconds = time.monotonic() - began
         if not finished:
-            raise UserError(f"--minutes: too few for {', '.join(stages[0])}")
+            text = f"--minutes: {minutes:g}, too few for {', '.join(stages[0])}"
+            raise UserError(f"{text}; a run with more goes on where this one stopped")
         left_out = [name for stage in stages for name in stage if name not in finished]
         if left_out:
             print(f"left out: {', '.join(left_out)}; more --minutes, or --methods, include them")
