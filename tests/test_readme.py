@@ -372,12 +372,12 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
 
 
 GROUPS = {  # folds of ten on which solved NPT is ahead of CatBoost, and p
-    "known": {"yacht": None, "concrete": None, "airfoil": (10, 0.0001), "vowel": (10, 0.0003)},
+    "known": {"yacht": None, "concrete": None, "airfoil": (10, 0.0001), "vowel": (10, 0.0001)},
     "new": {
         "yacht_hulls": None,
         "concrete_mixtures": None,
         "airfoil_profiles": (9, 0.0616),
-        "vowel_speakers": (5, 0.7340),
+        "vowel_speakers": (5, 0.7344),
     },
 }
 GROUPED_MODELS = {
