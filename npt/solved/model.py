@@ -189,13 +189,11 @@ class SolvedNPT:
         A predicted number is the sum of the labels times their weights. Of classes, it is their
         scores before `sharpness` that are such a sum.
         """
-        parts = []
-        for cells in self._encoded(features).split(self.chunk):
-            weights = self.weights.new_zeros(len(cells.scores), len(self.weights))
-            for share, near, solution in self._attending(cells):
-                weights += share * solution.weights(near)
-            parts.append(weights.cpu().numpy())
-        return np.concatenate(parts)
+        weights = self.weights.new_zeros(len(features), len(self.weights))
+        for share, near, solution in self._attending(self._encoded(features)):
+            for part, rows in zip(weights.split(self.chunk), near.split(self.chunk), strict=True):
+                part += share * solution.weights(rows)
+        return weights.cpu().numpy()
 
     def attention_weights(self, features: np.ndarray) -> np.ndarray:
         """Weights (n, N) of the labelled rows; equal rows share theirs by their own weights."""
