@@ -495,6 +495,13 @@ def test_scores_with_few_rows() -> None:
         cells = [" / ".join(f"{value:.{digits}f}" for value in table[method]) for method in methods]
         line = f"| {name} | {' | '.join(cells)} |".replace("1.00 / 1.00 / 1.00", "1")
         assert line in ESTIMATORS, line
+    for method, counts, p_values in (
+        ("catboost", [6, 5, 5], [0.03, 0.06, 0.06]),
+        ("linear", [4, 6, 4], [0.31, 0.03, 0.22]),
+    ):
+        lead = (scores["test_nll"][method] - scores["test_nll"]["npt_solved"]).unstack(0)
+        assert (lead > 0).sum().tolist() == counts
+        assert lead.apply(lambda column: wilcoxon(column).pvalue).round(2).tolist() == p_values
     base = reference_study("few_labels/few_labels").query("variant == 'base'")
     share = (base["validation_rows"] / base["train_rows"]).unique()
     few, more, most = (np.unique((share * labels).round()).astype(int) for labels in (10, 30, 100))
