@@ -357,18 +357,18 @@ def test_a_tenth_of_the_rows_costs_about_the_same_at_prediction_as_in_training()
     p_values = []
     for method, values in differences[~is_regression].groupby("method"):
         if method == "npt_solved":
-            assert (len(values), round(wilcoxon(values).pvalue, 3)) == (25, 0.039)
+            assert (len(values), round(wilcoxon(values).pvalue, 3)) == (25, 0.030)
         kept = complete.loc[complete["method"] == method, "dataset"]
         values = values[values.index.isin(kept, level="dataset")]
         assert len(values) == 22
         p_values.append(wilcoxon(values).pvalue)
-    assert round(min(p_values), 2) == 0.09
+    assert round(min(p_values), 2) == 0.07
     rows = printed(table.sections[0])
     classes = rows[rows["Datasets"] == "22 classifications"]
     costs = classes.pivot(index="Method", columns="Share", values="10 %")
     costs = costs.loc[["Solved NPT", "xRFM", "k-NN"]]
-    assert costs["at prediction"].tolist() == ["+0.31", "+0.26", "+0.89"]
-    assert costs["in training"].tolist() == ["+0.58", "+0.40", "+1.68"]
+    assert costs["at prediction"].tolist() == ["+0.25", "+0.26", "+0.89"]
+    assert costs["in training"].tolist() == ["+0.47", "+0.40", "+1.68"]
 
 
 GROUPS = {  # folds of ten on which solved NPT is ahead of CatBoost, and p
