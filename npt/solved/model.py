@@ -220,7 +220,7 @@ class SolvedNPT:
             return [self._decoded(predicted) for predicted in scores]
         counts = self._counts()
         return [
-            self._probabilities_without(predicted, counts[rows].sum(1)).cpu().numpy()
+            self._probabilities(predicted, counts[rows].sum(1)).cpu().numpy()
             for predicted, rows in zip(scores, left_out, strict=True)
         ]
 
@@ -328,10 +328,14 @@ class SolvedNPT:
         """Numbers (n,) or probabilities (n, C) from standardised scores (n, C)."""
         if self.classes is None:
             return (scores[:, 0] * self.scale + self.centre[0]).cpu().numpy()
-        return self._probabilities(scores, self.centre, self.weights.sum()).cpu().numpy()
+        return self._probabilities(scores).cpu().numpy()
 
-    def _probabilities(self, scores: Tensor, shares: Tensor, rows: Tensor) -> Tensor:
-        """Probabilities (n, C) from scores minus shares of classes, with so many context rows."""
+    def _probabilities(self, scores: Tensor, left_out: Tensor | float = 0.0) -> Tensor:
+        """Probabilities (n, C) from scores, without weights (n, C) of the context's classes."""
+        counts = (self.centre * self.weights.sum() - left_out).clamp(min=0)
+        rows = counts.sum(-1, keepdim=True)
+        shares = counts / rows
+        scores = scores + self.centre - shares
         logits = self.mixture.sharpness * scores + log_shares(shares) + self.mixture.bias
         return (rows * logits.softmax(1) + EVEN_ROWS / len(self.centre)) / (rows + EVEN_ROWS)
 
@@ -339,18 +343,11 @@ class SolvedNPT:
         """Weights (m, C) of the classes of the context rows."""
         return self.weights[:, None] * torch.from_numpy(self.context.targets).to(self.targets)
 
-    def _probabilities_without(self, scores: Tensor, counts: Tensor) -> Tensor:
-        """Probabilities (n, C) from scores, and shares of classes without weights (n, C)."""
-        counts = (self._counts().sum(0) - counts).clamp(min=0)
-        rows = counts.sum(1, keepdim=True)
-        shares = counts / rows
-        return self._probabilities(scores + self.centre - shares, shares, rows)
-
     def _left_out_probabilities(self) -> Tensor:
         """Probabilities (m, C) of the context rows, without the label of one of equal rows."""
         if len(self.weights) == 1:
-            return self._probabilities(self.left_out_scores, self.centre, self.weights.sum())
+            return self._probabilities(self.left_out_scores)
         counts = self._counts() / self.multiples[:, None]
         if self.groups is not None:
             counts = self._by_unit(counts.T).T[self.groups]
-        return self._probabilities_without(self.left_out_scores, counts)
+        return self._probabilities(self.left_out_scores, counts)

@@ -361,7 +361,7 @@ def test_one_row_leaves_probability_to_other_classes() -> None:
     assert twice.predict(QUERIES[:1])[0, 1] == pytest.approx(13 / 15, abs=1e-5)
 
 
-def test_a_class_without_rows_has_a_probability_of_half_a_row() -> None:
+def test_a_class_without_rows_has_its_part_of_half_a_row() -> None:
     labels = np.array([2, *[0, 1] * 10])
     model = fit(FEATURES[:21], labels, CATEGORICAL, classes=3)
     (without,) = model.without(QUERIES, np.full((len(QUERIES), 1), model.context.places[0]))
